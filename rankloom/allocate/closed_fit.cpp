@@ -87,8 +87,9 @@ std::optional<FitDecision> choose_fit(const Allocator& allocator, const Occupanc
   }
   Deadline deadline;
   if (fit.max_seconds) deadline = Deadline::in(std::chrono::milliseconds(std::llround(1000 * *fit.max_seconds)));
-  std::vector<Candidate> candidates = allocator.search().find_candidates(occupancy, nodes, options.limits,
-                                                                         std::max<std::size_t>(1, fit.max_candidates));
+  const std::size_t max_sets = std::min(fit.max_candidates, fit.run_time->max_sets(nodes));
+  std::vector<Candidate> candidates =
+      allocator.search().find_candidates(occupancy, nodes, options.limits, std::max<std::size_t>(1, max_sets));
   if (candidates.empty()) return std::nullopt;
   FitDecision decision;
   for (Candidate& candidate : candidates) {

@@ -28,6 +28,8 @@ class GivenRunTime final : public RunTimeModel {
   }
   mutable int calls = 0;
 
+  std::size_t max_sets(std::size_t) const override { return 100; }
+
  private:
   Function function_;
 };

@@ -72,13 +72,19 @@ class MeshFootprint final : public RouteFootprint {
         collect(nodes, dimension, dimension.stride, [&](std::uint32_t node) { return node % dimension.stride; });
     const auto sources =
         collect(nodes, dimension, network().node_count() / block, [&](std::uint32_t node) { return node / block; });
+    const Positions *last_from = nullptr, *last_to = nullptr;
+    RingUse use;
     for (const Positions& to : targets) {
       for (const Positions& from : sources) {
-        if (torus_) {
-          add_ring(dimension, from, to, shared_resources);
-        } else {
+        if (!torus_) {
           add_row(dimension, from, to, shared_resources);
+          continue;
         }
+        // All rings of a box are used alike.
+        if (last_from == nullptr || !(last_from->all == from.all && last_to->all == to.all))
+          use = ring_use(dimension.size, from.all, to.all);
+        last_from = &from, last_to = &to;
+        add_ring(dimension, from, to, use, shared_resources);
       }
     }
   }
@@ -97,27 +103,45 @@ class MeshFootprint final : public RouteFootprint {
       shared_resources.set(link(dimension, from.key, to.key, at, false));
   }
 
-  /// On a ring each pair uses the shorter direction; with equal lengths, the ascending one.
-  void add_ring(const MeshDimension& dimension, const Positions& from, const Positions& to,
-                Bitset& shared_resources) const {
-    const std::uint32_t high = from.key, low = to.key;
-    from.all.for_each([&](std::uint32_t start) {
-      to.all.for_each([&](std::uint32_t end) {
-        const std::uint32_t size = dimension.size;
-        const std::uint32_t distance_up = end >= start ? end - start : end + size - start;
-        const bool ascending = size == 2 ? end >= start : distance_up <= size - distance_up;
-        std::uint32_t at = start;
-        if (exclusive() == Exclusive::routers) shared_resources.set(vertex(dimension, high, low, at));
-        while (at != end) {
-          const std::uint32_t next = ascending ? (at + 1) % size : (at + size - 1) % size;
-          const std::uint32_t resource = exclusive() == Exclusive::routers
-                                             ? vertex(dimension, high, low, next)
-                                             : link(dimension, high, low, ascending ? at : next, ascending);
-          shared_resources.set(resource);
-          at = next;
-        }
+  /// What the messages of one ring use.
+  struct RingUse {
+    std::vector<std::uint32_t> routers;                // their positions
+    std::vector<std::uint32_t> ascending, descending;  // the cables in each direction
+  };
+
+  /// On a ring each pair uses the shorter direction; with equal lengths, the ascending one. From each source, the
+  /// farthest target in each direction decides.
+  static RingUse ring_use(std::uint32_t size, const Bitset& from, const Bitset& to) {
+    std::vector<bool> routers(size), ascending(size), descending(size);
+    from.for_each([&](std::uint32_t start) {
+      std::uint32_t up = 0, down = 0;
+      to.for_each([&](std::uint32_t end) {
+        const std::uint32_t distance = end >= start ? end - start : end + size - start;
+        const bool is_ascending = size == 2 ? end >= start : distance <= size - distance;
+        is_ascending ? up = std::max(up, distance) : down = std::max(down, size - distance);
       });
+      for (std::uint32_t step = 0; step <= up; ++step) routers[(start + step) % size] = true;
+      for (std::uint32_t step = 0; step < up; ++step) ascending[(start + step) % size] = true;
+      for (std::uint32_t step = 1; step <= down; ++step)
+        routers[(start + size - step) % size] = descending[(start + size - step) % size] = true;
     });
+    RingUse use;
+    for (std::uint32_t at = 0; at < size; ++at) {
+      if (routers[at]) use.routers.push_back(at);
+      if (ascending[at]) use.ascending.push_back(at);
+      if (descending[at]) use.descending.push_back(at);
+    }
+    return use;
+  }
+
+  void add_ring(const MeshDimension& dimension, const Positions& from, const Positions& to, const RingUse& use,
+                Bitset& shared_resources) const {
+    if (exclusive() == Exclusive::routers) {
+      for (const std::uint32_t at : use.routers) shared_resources.set(vertex(dimension, from.key, to.key, at));
+      return;
+    }
+    for (const std::uint32_t at : use.ascending) shared_resources.set(link(dimension, from.key, to.key, at, true));
+    for (const std::uint32_t at : use.descending) shared_resources.set(link(dimension, from.key, to.key, at, false));
   }
 
   static std::uint32_t vertex(const MeshDimension& dimension, std::uint32_t high, std::uint32_t low, std::uint32_t at) {

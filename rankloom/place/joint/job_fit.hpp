@@ -19,8 +19,10 @@ class JobFit final : public RunTimeModel {
 
   double run_time(std::span<const Node> nodes, const Deadline& deadline) const override {
     if (!(reference_ > 0)) return 1;
-    return 1 - communication_ + communication_ * mapper_->seconds(job_, nodes, deadline) / reference_;
+    return 1 - communication_ + communication_ * mapper_->estimate(job_, nodes, deadline) / reference_;
   }
+
+  std::size_t max_sets(std::size_t nodes) const override { return mapper_->affordable_sets(job_, nodes); }
 
  private:
   TrafficMapper* mapper_;

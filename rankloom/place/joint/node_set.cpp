@@ -166,7 +166,77 @@ NodeSet in_tree(const NetworkShape& shape, std::span<const Node> nodes) {
   return {std::move(group.key), std::move(group.nodes)};
 }
 
+/// The coordinates of the nodes of a set in its bounding box.
+class BoxCoordinates {
+ public:
+  explicit BoxCoordinates(const NodeSet& set) : set_(set), strides_(set.extents.size(), 1) {
+    for (std::size_t d = dimensions(); d-- > 1;) strides_[d - 1] = strides_[d] * set.extents[d];
+  }
+  std::size_t dimensions() const { return strides_.size(); }
+  std::uint32_t operator()(std::uint32_t node, std::size_t dimension) const {
+    return set_.positions[node] / strides_[dimension] % set_.extents[dimension];
+  }
+  /// The numbers of the nodes in the set: 0, 1, ...
+  std::vector<std::uint32_t> numbers() const {
+    std::vector<std::uint32_t> result(set_.nodes.size());
+    std::iota(result.begin(), result.end(), 0U);
+    return result;
+  }
+  std::vector<Node> nodes(std::span<const std::uint32_t> numbers) const {
+    std::vector<Node> result;
+    for (const std::uint32_t number : numbers) result.push_back(set_.nodes[number]);
+    return result;
+  }
+
+ private:
+  const NodeSet& set_;
+  std::vector<std::uint32_t> strides_;
+};
+
+void bisect(const BoxCoordinates& coordinate, std::span<std::uint32_t> part) {
+  if (part.size() <= 2) return;
+  std::size_t longest = 0;
+  std::uint32_t longest_side = 0;
+  for (std::size_t d = 0; d < coordinate.dimensions(); ++d) {
+    std::uint32_t low = coordinate(part[0], d), high = low;
+    for (const std::uint32_t node : part) {
+      low = std::min(low, coordinate(node, d));
+      high = std::max(high, coordinate(node, d));
+    }
+    if (high - low > longest_side) longest = d, longest_side = high - low;
+  }
+  std::stable_sort(part.begin(), part.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return coordinate(a, longest) < coordinate(b, longest); });
+  bisect(coordinate, part.first(part.size() / 2));
+  bisect(coordinate, part.subspan(part.size() / 2));
+}
+
 }  // namespace
+
+std::vector<Node> bisection_order(const NodeSet& set) {
+  const BoxCoordinates coordinate(set);
+  std::vector<std::uint32_t> numbers = coordinate.numbers();
+  bisect(coordinate, numbers);
+  return coordinate.nodes(numbers);
+}
+
+std::vector<Node> snake_order(const NodeSet& set) {
+  const BoxCoordinates coordinate(set);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ordered;  // position on the snake, number
+  for (const std::uint32_t number : coordinate.numbers()) {
+    std::uint32_t position = 0;
+    for (std::size_t d = 0; d < coordinate.dimensions(); ++d) {
+      // The direction changes with every step of the dimensions before.
+      const std::uint32_t at = coordinate(number, d), extent = set.extents[d];
+      position = position * extent + (position % 2 == 0 ? at : extent - 1 - at);
+    }
+    ordered.emplace_back(position, number);
+  }
+  std::sort(ordered.begin(), ordered.end());
+  std::vector<std::uint32_t> numbers;
+  for (const auto& [position, number] : ordered) numbers.push_back(number);
+  return coordinate.nodes(numbers);
+}
 
 NodeSet canonical_node_set(const Network& network, std::span<const Node> nodes) {
   const NetworkShape& shape = network.shape();

@@ -27,4 +27,10 @@ struct NodeSet {
 /// fat tree, those that have the same numbers of nodes below their switches. Elsewhere every set has its own key.
 NodeSet canonical_node_set(const Network& network, std::span<const Node> nodes);
 
+/// The nodes of a box so that those of each half are close to each other, those of each half of a half again, and so
+/// on: it is bisected across its longest side. The set has extents.
+std::vector<Node> bisection_order(const NodeSet& set);
+/// The nodes of a box row by row, in alternating directions: consecutive nodes are neighbours. The set has extents.
+std::vector<Node> snake_order(const NodeSet& set);
+
 }  // namespace rankloom

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -19,6 +20,15 @@ namespace rankloom {
 namespace {
 
 constexpr std::size_t max_kept_slots = std::size_t{16} << 20;
+
+/// For the estimates of one decision, about 15 ms.
+constexpr double max_steps = 3e6;
+constexpr std::size_t all_orders = 3;
+
+/// Of what is kept for a job and all sets of a shape.
+std::string key_of(const JobTraffic& job, const NodeSet& set) {
+  return fmt::format("{:x} {} {}", job.id, job.graph.rank_count(), set.key);
+}
 
 /// The objects of the nodes of a routed network, in order.
 std::vector<const ObjectSpec*> node_objects(const MachineSpec& spec) {
@@ -98,19 +108,6 @@ Result<TrafficMapper> TrafficMapper::create(const Topology& topology, std::strin
   return TrafficMapper(topology, std::move(*platform), std::move(*configured));
 }
 
-std::vector<TrafficMapper::SlotInSet> TrafficMapper::in_node_order(std::uint32_t ranks,
-                                                                   std::span<const Node> nodes) const {
-  std::vector<SlotInSet> result;
-  result.reserve(ranks);
-  for (std::uint32_t at = 0; at < nodes.size(); ++at) {
-    for (std::uint32_t slot = 0; slot < slots_of_node_[index(nodes[at])].size(); ++slot) {
-      if (result.size() < ranks) result.push_back({at, slot});
-    }
-  }
-  assert(result.size() == ranks);
-  return result;
-}
-
 std::vector<TrafficMapper::SlotInSet> TrafficMapper::slots_in(const NodeSet& set, std::span<const Core> core_of) const {
   std::unordered_map<std::uint32_t, std::uint32_t> node_in_set;
   for (std::uint32_t at = 0; at < set.nodes.size(); ++at) node_in_set.emplace(index(set.nodes[at]), at);
@@ -133,13 +130,16 @@ std::vector<Core> TrafficMapper::cores_of(std::span<const SlotInSet> slots, std:
   return result;
 }
 
-double TrafficMapper::predict_seconds(const CommGraph& graph, std::span<const SlotInSet> slots,
-                                      std::span<const Node> nodes) const {
-  return predict(graph, platform_, cores_of(slots, nodes)).seconds;
-}
-
 std::vector<Core> TrafficMapper::block(std::uint32_t ranks, std::span<const Node> nodes) const {
-  return cores_of(in_node_order(ranks, nodes), nodes);
+  std::vector<Core> result;
+  result.reserve(ranks);
+  for (const Node node : nodes) {
+    const auto& slots = slots_of_node_[index(node)];
+    const std::size_t count = std::min<std::size_t>(slots.size(), ranks - result.size());
+    result.insert(result.end(), slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  assert(result.size() == ranks);
+  return result;
 }
 
 /// Maps onto the box as a machine of its own, then translates the cores. Empty if the mapper fails.
@@ -177,58 +177,105 @@ std::vector<Core> TrafficMapper::map_in_machine(const CommGraph& graph, const No
   return {result->mapping.cores().begin(), result->mapping.cores().end()};
 }
 
-/// The mapping, the order of the nodes in the set, or that of their numbers, whichever the prediction for the real
-/// machine prefers.
-TrafficMapper::Mapped TrafficMapper::compute(const CommGraph& graph, const NodeSet& set,
-                                             const Deadline& deadline) const {
-  Mapped best{in_node_order(graph.rank_count(), set.nodes), 0};
-  best.seconds = predict_seconds(graph, best.slots, set.nodes);
-  if (set.nodes.size() == 1 || deadline.passed()) return best;
-  const auto keep_better = [&](std::span<const Core> core_of) {
-    Mapped other{slots_in(set, core_of), 0};
-    other.seconds = predict_seconds(graph, other.slots, set.nodes);
-    if (other.seconds < best.seconds) best = std::move(other);
+void TrafficMapper::keep_better(const CommGraph& graph, std::vector<Core> core_of, Placed& best) const {
+  const double seconds = predict(graph, platform_, core_of).seconds;
+  if (seconds < best.seconds) best = {std::move(core_of), seconds};
+}
+
+/// The ranks along the nodes: the best of several orders, by the prediction for the real machine.
+TrafficMapper::Placed TrafficMapper::in_best_order(const JobTraffic& job, const NodeSet& set, std::size_t max_orders,
+                                                   const Deadline& deadline) const {
+  const std::uint32_t ranks = job.graph.rank_count();
+  Placed best{block(ranks, set.nodes), 0};
+  best.seconds = predict(job.graph, platform_, best.core_of).seconds;
+  if (set.nodes.size() == 1) return best;
+  std::size_t tried = 1;
+  const auto try_order = [&](const auto& order) {
+    if (tried == max_orders || deadline.passed()) return;
+    ++tried;
+    keep_better(job.graph, order(), best);
   };
-  std::vector<Node> ascending = set.nodes;
-  std::sort(ascending.begin(), ascending.end());
-  if (ascending != set.nodes) keep_better(block(graph.rank_count(), ascending));
-  const MapRun run{.seed = 0, .deadline = deadline};
-  const std::vector<Core> core_of = set.extents.empty() ? map_in_machine(graph, set, run) : map_in_box(graph, set, run);
-  if (!core_of.empty()) keep_better(core_of);
+  if (!set.extents.empty()) {
+    try_order([&] { return block(ranks, bisection_order(set)); });
+    try_order([&] { return block(ranks, snake_order(set)); });
+  }
   return best;
 }
 
-const TrafficMapper::Mapped& TrafficMapper::mapped(const JobTraffic& job, const NodeSet& set,
-                                                   const Deadline& deadline) {
-  std::string key = fmt::format("{:x} {} {}", job.id, job.graph.rank_count(), set.key);
-  if (const auto found = kept_.find(key); found != kept_.end()) {
+/// Of one prediction for the job on this many nodes, about: every pair of ranks, the links of its route, and all
+/// channels of the machine.
+double TrafficMapper::steps(const JobTraffic& job, std::size_t nodes) const {
+  constexpr double steps_of_pair = 20;
+  double links = 4;
+  if (const auto* const mesh = std::get_if<MeshShape>(&topology_.network().shape())) {
+    const auto dimensions = static_cast<double>(mesh->sizes.size());
+    links = dimensions / 2 * std::pow(static_cast<double>(nodes), 1 / dimensions);
+  }
+  return (steps_of_pair + links) * static_cast<double>(job.graph.edge_count()) +
+         static_cast<double>(platform_.channel_count());
+}
+
+std::size_t TrafficMapper::affordable_sets(const JobTraffic& job, std::size_t nodes) const {
+  const double sets = max_steps / (steps(job, nodes) * static_cast<double>(affordable_orders(job, nodes)));
+  return static_cast<std::size_t>(std::clamp(sets, 2.0, 1e6));
+}
+
+/// So many that several sets can be compared.
+std::size_t TrafficMapper::affordable_orders(const JobTraffic& job, std::size_t nodes) const {
+  return static_cast<std::size_t>(std::clamp(max_steps / 6 / steps(job, nodes), 1.0, 1.0 * all_orders));
+}
+
+/// Begins again if too much is kept.
+void TrafficMapper::count_kept(std::size_t slots) {
+  kept_slots_ += slots;
+  if (kept_slots_ <= max_kept_slots) return;
+  mapped_.clear();
+  estimates_.clear();
+  kept_slots_ = slots;
+}
+
+double TrafficMapper::estimate(const JobTraffic& job, std::span<const Node> nodes, const Deadline& deadline) {
+  if (is_block_) return predict(job.graph, platform_, block(job.graph.rank_count(), nodes)).seconds;
+  const NodeSet set = canonical_node_set(topology_.network(), nodes);
+  std::string key = key_of(job, set);
+  if (const auto found = estimates_.find(key); found != estimates_.end()) {
     ++reused_;
     return found->second;
   }
   ++computed_;
-  const bool too_late = deadline.passed();
-  Mapped result = compute(job.graph, set, deadline);
-  if (too_late) {
-    not_kept_ = std::move(result);
-    return not_kept_;
-  }
-  kept_slots_ += result.slots.size();
-  if (kept_slots_ > max_kept_slots) {
-    kept_.clear();
-    kept_slots_ = result.slots.size();
-  }
-  return kept_.emplace(std::move(key), std::move(result)).first->second;
+  count_kept(1 + key.size() / sizeof(SlotInSet));
+  const double seconds = in_best_order(job, set, affordable_orders(job, nodes.size()), deadline).seconds;
+  if (!deadline.passed()) estimates_.emplace(std::move(key), seconds);
+  return seconds;
 }
 
-double TrafficMapper::seconds(const JobTraffic& job, std::span<const Node> nodes, const Deadline& deadline) {
-  if (is_block_) return predict_seconds(job.graph, in_node_order(job.graph.rank_count(), nodes), nodes);
-  return mapped(job, canonical_node_set(topology_.network(), nodes), deadline).seconds;
+TrafficMapper::Placed TrafficMapper::compute(const JobTraffic& job, const NodeSet& set,
+                                             const Deadline& deadline) const {
+  Placed best = in_best_order(job, set, all_orders, deadline);
+  if (set.nodes.size() == 1 || deadline.passed()) return best;
+  const MapRun run{.seed = 0, .deadline = deadline};
+  std::vector<Core> core_of =
+      set.extents.empty() ? map_in_machine(job.graph, set, run) : map_in_box(job.graph, set, run);
+  if (!core_of.empty()) keep_better(job.graph, std::move(core_of), best);
+  return best;
 }
 
 std::vector<Core> TrafficMapper::place(const JobTraffic& job, std::span<const Node> nodes, const Deadline& deadline) {
-  if (is_block_) return block(job.graph.rank_count(), nodes);
+  const std::uint32_t ranks = job.graph.rank_count();
+  if (is_block_) return block(ranks, nodes);
   const NodeSet set = canonical_node_set(topology_.network(), nodes);
-  return cores_of(mapped(job, set, deadline).slots, set.nodes);
+  std::string key = key_of(job, set);
+  Placed best;
+  if (const auto found = mapped_.find(key); found != mapped_.end()) {
+    best.core_of = cores_of(found->second, set.nodes);
+    best.seconds = predict(job.graph, platform_, best.core_of).seconds;
+  } else {
+    count_kept(ranks);
+    best = compute(job, set, deadline);
+    if (!deadline.passed()) mapped_.emplace(std::move(key), slots_in(set, best.core_of));
+  }
+  keep_better(job.graph, block(ranks, nodes), best);
+  return best.core_of;
 }
 
 }  // namespace rankloom

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// place/joint: maps the ranks of jobs onto sets of nodes, and predicts the time of their communication there. Results
+// place/joint: maps the ranks of jobs onto sets of nodes, and estimates the time of their communication there. Results
 // are kept by the shape of the set, so that the second box of a shape costs a lookup.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,16 +32,20 @@ class TrafficMapper {
   /// ascending order of the nodes. Fails for unknown mappers, and for a distance matrix.
   static Result<TrafficMapper> create(const Topology& topology, std::string_view mapper);
 
-  /// Predicted seconds of communication on these nodes with the ranks mapped onto them. If the deadline has passed, the
-  /// ranks are in the order of the nodes, and nothing is kept.
-  double seconds(const JobTraffic& job, std::span<const Node> nodes, const Deadline& deadline = {});
-  /// The core of each rank; the nodes have slots for all ranks.
+  /// Predicted seconds of communication on these nodes, without the mapper: of the best of several orders of the nodes.
+  /// If the deadline has passed, of one of them, and nothing is kept.
+  double estimate(const JobTraffic& job, std::span<const Node> nodes, const Deadline& deadline = {});
+  /// How many sets of this many nodes can be estimated in some ten milliseconds; at least 2. Depends on the job and the
+  /// network alone, so that equal requests get equal answers.
+  std::size_t affordable_sets(const JobTraffic& job, std::size_t nodes) const;
+  /// The core of each rank by the mapper; not slower than the estimate, nor than ranks in the order of the nodes, which
+  /// have slots for all of them.
   std::vector<Core> place(const JobTraffic& job, std::span<const Node> nodes, const Deadline& deadline = {});
   /// The launcher's default placement.
   std::vector<Core> block(std::uint32_t ranks, std::span<const Node> nodes) const;
 
   const Platform& platform() const { return platform_; }
-  /// How many mappings were computed, and how many were found by their shape.
+  /// How many estimates were computed, and how many were found by their shape.
   std::uint64_t computed() const { return computed_; }
   std::uint64_t reused() const { return reused_; }
 
@@ -51,29 +54,32 @@ class TrafficMapper {
   struct SlotInSet {
     std::uint32_t node = 0, slot = 0;
   };
-  struct Mapped {
-    std::vector<SlotInSet> slots;  // by rank
+  struct Placed {
+    std::vector<Core> core_of;
     double seconds = 0;
   };
 
   TrafficMapper(const Topology& topology, Platform platform, ConfiguredMapper mapper);
-  const Mapped& mapped(const JobTraffic& job, const NodeSet& set, const Deadline& deadline);
-  Mapped compute(const CommGraph& graph, const NodeSet& set, const Deadline& deadline) const;
+  void keep_better(const CommGraph& graph, std::vector<Core> core_of, Placed& best) const;
+  Placed in_best_order(const JobTraffic& job, const NodeSet& set, std::size_t max_orders,
+                       const Deadline& deadline) const;
+  Placed compute(const JobTraffic& job, const NodeSet& set, const Deadline& deadline) const;
+  double steps(const JobTraffic& job, std::size_t nodes) const;
+  std::size_t affordable_orders(const JobTraffic& job, std::size_t nodes) const;
   std::vector<Core> map_in_box(const CommGraph& graph, const NodeSet& set, const MapRun& run) const;
   std::vector<Core> map_in_machine(const CommGraph& graph, const NodeSet& set, const MapRun& run) const;
-  std::vector<SlotInSet> in_node_order(std::uint32_t ranks, std::span<const Node> nodes) const;
   std::vector<SlotInSet> slots_in(const NodeSet& set, std::span<const Core> core_of) const;
   std::vector<Core> cores_of(std::span<const SlotInSet> slots, std::span<const Node> nodes) const;
-  double predict_seconds(const CommGraph& graph, std::span<const SlotInSet> slots, std::span<const Node> nodes) const;
+  void count_kept(std::size_t slots);
 
   Topology topology_;
   Platform platform_;
   ConfiguredMapper mapper_;
   bool is_block_;
   std::vector<std::vector<Core>> slots_of_node_;  // the cores that take ranks, by node; a core as often as its capacity
-  std::unordered_map<std::string, Mapped> kept_;  // by job and shape
-  std::size_t kept_slots_ = 0;
-  Mapped not_kept_;
+  std::unordered_map<std::string, std::vector<SlotInSet>> mapped_;  // by job and shape
+  std::unordered_map<std::string, double> estimates_;               // by job and shape
+  std::size_t kept_slots_ = 0;                                      // in units of a slot
   std::uint64_t computed_ = 0, reused_ = 0;
 };
 
