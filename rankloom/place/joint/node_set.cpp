@@ -234,6 +234,7 @@ std::vector<Node> snake_order(const NodeSet& set) {
   }
   std::sort(ordered.begin(), ordered.end());
   std::vector<std::uint32_t> numbers;
+  numbers.reserve(ordered.size());
   for (const auto& [position, number] : ordered) numbers.push_back(number);
   return coordinate.nodes(numbers);
 }
