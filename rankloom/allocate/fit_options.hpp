@@ -18,8 +18,8 @@ namespace rankloom {
 class RunTimeModel {
  public:
   virtual ~RunTimeModel() = default;
-  /// The predicted run time of the job with its ranks mapped onto these nodes, in any unit. The nodes are in ascending
-  /// order. When the deadline passes, the model returns what it has.
+  /// The predicted run time of the job on these nodes, in any unit. The nodes are in ascending order. When the deadline
+  /// passes, the model returns what it has.
   virtual double run_time(std::span<const Node> nodes, const Deadline& deadline) const = 0;
   /// How many sets of this many nodes are worth comparing.
   virtual std::size_t max_sets(std::size_t nodes) const = 0;

@@ -128,7 +128,7 @@ TEST(TrafficMapper, GivesEveryRankASlotOfTheNodesAndIsNotSlowerThanTheirOrder) {
   }
 }
 
-TEST(TrafficMapper, ReusesTheMappingOfAShape) {
+TEST(TrafficMapper, ReusesTheEstimateOfAShape) {
   const Topology machine = topology("torus:8x8 core:1");
   auto mapper = TrafficMapper::create(machine, "auto:effort=fast");
   ASSERT_TRUE(mapper);
