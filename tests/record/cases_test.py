@@ -10,6 +10,10 @@ from recording import ONE_SIDED, RecordingTest, Volume, main
 RANKS = 4
 
 
+def compiled(test):
+    return test.program("cases.c", "-pthread", linker=["-lm"])
+
+
 class Cases(RecordingTest):
     def expected(self):
         """level of MPI_Pcontrol → {(from, to): Volume}, name by level, and the pairs of collectives"""
@@ -27,7 +31,7 @@ class Cases(RecordingTest):
         return sent, names, pairs
 
     def check(self, *words):
-        profile = self.record(RANKS, self.program("cases.c", "-pthread"), *words, environment=ONE_SIDED)
+        profile = self.profile = self.record(RANKS, compiled(self), *words, environment=ONE_SIDED)
         sent, names, pairs = self.expected()
         recorded = {phase.name: phase.pairs for phase in profile.phases if phase.pairs and not re.fullmatch(r"level 1\d{4}", phase.name)}
         for level, name in names.items():
@@ -42,16 +46,23 @@ class Cases(RecordingTest):
     def test_with_threads(self):
         self.check("threads")
 
+    def test_records_that_grow(self):
+        """At a moment at which the process cannot open, extend or delete the file of the record."""
+        for name in ("records_that_grow", "interrupted_by_signals", "other_working_directory", "foreign_descriptors_closed", "strange_umask", "every_signal_blocked", "floating_point_traps", "rounding_downwards", "no_more_descriptors", "another_user", "limited_file_size"):
+            self.check(name)
+            phases = [phase for phase in self.profile.phases if re.fullmatch(r"level 1\d{4}", phase.name)]
+            self.assertGreaterEqual(len(phases), 900, name)
+
     def test_with_a_trace(self):
         """Some cases cannot be traced: the recorder says so and the program does not notice."""
-        self.record(RANKS, self.program("cases.c", "-pthread"), options=["--trace", "trace"], environment=ONE_SIDED)
+        self.record(RANKS, compiled(self), options=["--trace", "trace"], environment=ONE_SIDED)
 
 
 class Endings(RecordingTest):
     """Each program prints and ends in the same way with the recorder."""
 
     def check(self, name, *words, ranks=2):
-        program = self.program("cases.c", "-pthread")
+        program = compiled(self)
         command = self.command(ranks, program, *words, "end", name)
         plain = self.run_command(command)
         profile = self.record_command(command)
@@ -68,6 +79,11 @@ class Endings(RecordingTest):
         self.check("exit_after_finalize")
         self.check("exec_after_finalize")
         self.check("fork_after_finalize")
+        self.check("quick_exit_after_finalize")
+        self.check("exit_of_a_thread_after_finalize")
+
+    def test_messages_in_finalize(self):
+        self.check("messages_in_finalize")
 
     def test_a_rank_that_is_late(self):
         self.check("late_finalize_of_one_rank")

@@ -320,7 +320,9 @@ void close_record(Ending ending) {
   Arena& arena = recorder.counters.arena();
   if (arena.has_file()) return;
   const int error = piece.find_place([&](const char* path) {
-    arena.head().repeat = piece.repeat();
+    // A file that could not grow or be deleted may exist under the first name; the rank belongs to the same job as
+    // before.
+    if (!arena.had_file()) arena.head().repeat = piece.repeat();
     return arena.save(path);
   });
   if (error != 0 && should_report())

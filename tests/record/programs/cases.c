@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Runs the cases of the other files: cases [threads] [NAME…], or cases [threads] end NAME for a way to end. See
  * cases.h. */
+#define _GNU_SOURCE
 #include "cases_collectives.h"
 #include "cases_messages.h"
+#include "cases_objects.h"
 #include "cases_process.h"
 
 #define CASE(name) \
@@ -80,6 +82,21 @@ static const struct {
              CASE(persistent_collectives),
              CASE(large_counts_in_collectives),
 #endif
+             CASE(rare_basic_datatypes),
+             CASE(subarrays_and_distributed_arrays),
+             CASE(indexed_datatypes_of_datatypes),
+             CASE(largest_count_of_nothing),
+             CASE(packed_for_other_machines),
+             CASE(persistent_sends_of_every_mode),
+             CASE(request_looked_at_before_it_is_completed),
+             CASE(requests_of_the_program),
+             CASE(messages_in_callbacks),
+             CASE(communicators_by_the_hundred),
+             CASE(rows_and_columns_of_a_grid),
+             CASE(collectives_of_one_rank),
+             CASE(datatypes_for_each_rank),
+             CASE(one_file_of_all_ranks),
+             CASE(the_tool_interface),
              CASE(records_that_grow),
              CASE(interrupted_by_signals),
              CASE(children_that_exit),
@@ -89,6 +106,14 @@ static const struct {
              CASE(levels_of_pcontrol),
              CASE(names_of_communicators),
              CASE(threads_with_small_stacks),
+             CASE(every_signal_blocked),
+             CASE(floating_point_traps),
+             CASE(rounding_downwards),
+             CASE(no_more_descriptors),
+             CASE(another_user),
+             CASE(bound_by_itself),
+             CASE(other_programs),
+             CASE(threads_that_do_not_return),
              CASE(environment_cleared),
              CASE(limited_file_size)};
 enum { case_count = sizeof cases / sizeof cases[0] };
@@ -96,10 +121,12 @@ enum { case_count = sizeof cases / sizeof cases[0] };
 static const struct {
   const char* name;
   int (*run)(void);
-} endings[] = {CASE(finalize_in_an_exit_handler), CASE(exit_after_finalize),       CASE(exec_after_finalize),
-               CASE(fork_after_finalize),         CASE(late_finalize_of_one_rank), CASE(pending_requests_at_the_end),
-               CASE(abort_in_a_signal_handler),   CASE(abort_in_an_error_handler), CASE(exit_in_a_signal_handler),
-               CASE(exit_while_a_thread_waits)};
+} endings[] = {
+    CASE(finalize_in_an_exit_handler), CASE(exit_after_finalize),       CASE(exec_after_finalize),
+    CASE(fork_after_finalize),         CASE(late_finalize_of_one_rank), CASE(pending_requests_at_the_end),
+    CASE(messages_in_finalize),        CASE(quick_exit_after_finalize), CASE(exit_of_a_thread_after_finalize),
+    CASE(abort_in_a_signal_handler),   CASE(abort_in_an_error_handler), CASE(exit_in_a_signal_handler),
+    CASE(exit_while_a_thread_waits)};
 
 static void write_expected(void) {
   char name[40];
@@ -158,6 +185,7 @@ int main(int argc, char** argv) {
     }
     return 1;
   }
+  if (first + 1 == argc) phases_of_a_case = 900;
   for (int i = 0; i < case_count; ++i)
     if (is_requested(argc, argv, first, cases[i].name)) run(i);
   write_expected();

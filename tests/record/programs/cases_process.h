@@ -3,8 +3,10 @@
 #pragma once
 
 #include <fcntl.h>
+#include <fenv.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -19,10 +21,12 @@ static void exchange(int times) {
   take(in, 8);
   expect_times(next(), 8, times);
 }
-/* So many phases that the record needs more memory. Their levels are above 10,000. */
+/* Phases for which the record needs more memory, above level 10,000. A case that runs alone has so many that the record
+ * must move; there are at most 1,024 phases in all. */
+static int phases_of_a_case = 70;
 static void need_memory(void) {
   static int level = 10000;
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < phases_of_a_case; ++i) {
     MPI_Pcontrol(++level);
     MPI_Sendrecv(out, 1, MPI_BYTE, rank, 1, in, 1, MPI_BYTE, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
@@ -127,6 +131,91 @@ static void threads_with_small_stacks(void) {
   pthread_attr_destroy(&attributes);
   expect_times(rank, 8, times);
 }
+static void every_signal_blocked(void) {
+  sigset_t all, earlier;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &earlier);
+  exchange(50);
+  need_memory();
+  sigprocmask(SIG_SETMASK, &earlier, NULL);
+}
+/* As Fortran programs with -ffpe-trap. */
+static void floating_point_traps(void) {
+  feclearexcept(FE_ALL_EXCEPT);
+  feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
+  exchange(50);
+  need_memory();
+  fedisableexcept(FE_ALL_EXCEPT);
+}
+static void rounding_downwards(void) {
+  fesetround(FE_DOWNWARD);
+  need_memory();
+  exchange(7);
+  fesetround(FE_TONEAREST);
+}
+static void no_more_descriptors(void) {
+  struct rlimit earlier, none;
+  getrlimit(RLIMIT_NOFILE, &earlier);
+  none = earlier;
+  none.rlim_cur = 3;
+  exchange(1); /* connections exist */
+  setrlimit(RLIMIT_NOFILE, &none);
+  need_memory();
+  setrlimit(RLIMIT_NOFILE, &earlier);
+  exchange(1);
+}
+/* Who may neither write nor delete the file of the record. The other ranks keep their files. */
+static void another_user(void) {
+  const int changes = geteuid() == 0 && rank % 2 == 1;
+  if (changes && seteuid(65534) != 0) abort();
+  need_memory();
+  if (changes && seteuid(0) != 0) abort();
+  exchange(1);
+}
+static void bound_by_itself(void) {
+  cpu_set_t earlier, one;
+  sched_getaffinity(0, sizeof earlier, &earlier);
+  CPU_ZERO(&one);
+  for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i)
+    if (CPU_ISSET(i, &earlier)) CPU_SET(i, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  exchange(3);
+  sched_setaffinity(0, sizeof earlier, &earlier);
+}
+static void other_programs(void) {
+  char line[40] = "";
+  FILE* const pipe = popen("echo seven", "r");
+  if (pipe == NULL || fgets(line, sizeof line, pipe) == NULL) abort();
+  flag(pclose(pipe));
+  take(line, strlen(line));
+  flag(system("exit 7"));
+  exchange(1);
+}
+static void* exit_the_thread(void* data) {
+  exchange_with_itself(data);
+  pthread_exit(NULL);
+}
+static volatile int is_ready;
+static void* wait_to_be_cancelled(void* data) {
+  exchange_with_itself(data);
+  is_ready = 1;
+  for (;;) pause();
+  return NULL;
+}
+static void threads_that_do_not_return(void) {
+  pthread_t thread;
+  MPI_Comm own;
+  MPI_Comm_dup(MPI_COMM_WORLD, &own);
+  pthread_create(&thread, NULL, exit_the_thread, &own);
+  pthread_join(thread, NULL);
+  is_ready = 0;
+  pthread_create(&thread, NULL, wait_to_be_cancelled, &own);
+  while (!is_ready) usleep(100);
+  pthread_cancel(thread);
+  pthread_join(thread, NULL);
+  MPI_Comm_free(&own);
+  expect_times(rank, 8, 400);
+}
 /* The last cases, because they cannot be undone. The record cannot grow any more; the program must not notice. */
 static void limited_file_size(void) {
   const struct rlimit none = {0, RLIM_INFINITY};
@@ -180,6 +269,28 @@ static int pending_requests_at_the_end(void) {
   MPI_Barrier(copy);
   MPI_Finalize();
   return 0;
+}
+/* An attribute of MPI_COMM_SELF is deleted first of all in MPI_Finalize, where messages are still allowed. */
+static int send_at_the_end(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)key, (void)value, (void)extra;
+  MPI_Sendrecv(out, 9, MPI_BYTE, next(), 1, in, 9, MPI_BYTE, before(), 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return MPI_SUCCESS;
+}
+static int messages_in_finalize(void) {
+  int key;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, send_at_the_end, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+  MPI_Comm_free_keyval(&key);
+  MPI_Finalize();
+  return 0;
+}
+static int quick_exit_after_finalize(void) {
+  MPI_Finalize();
+  quick_exit(5);
+}
+static int exit_of_a_thread_after_finalize(void) {
+  MPI_Finalize();
+  pthread_exit(NULL);
 }
 static void abort_now(int number) {
   (void)number;

@@ -32,6 +32,8 @@ class Arena {
   /// Deletes the file; the record stays mapped.
   void remove_file();
   bool has_file() const { return path_[0] != '\0'; }
+  /// Whether create_file() has succeeded, even if the file could not grow since.
+  bool had_file() const { return inode_ != 0; }
   bool is_open() const { return base_ != nullptr; }
   /// Writes a record without a file into this one, which must not exist. Returns 0 or an errno.
   int save(const char* path);
