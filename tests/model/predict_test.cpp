@@ -71,6 +71,36 @@ TEST(Predict, MessagesWithinACoreTakeNoTime) {
   EXPECT_EQ(predict(graph_of(2, {{0, 1, 1e9, 1}}), platform, same).seconds, 0);
 }
 
+/// More nodes, which have no ranks, change nothing but the way of the computation.
+TEST(Predict, ManyRanksPerCoreHaveTheSameTimesOnALargerMachine) {
+  const Topology small = *load_topology("node:2=10,2us core:2=1,100ns"),
+                 large = *load_topology("node:20=10,2us core:2=1,100ns");
+  constexpr std::uint32_t ranks = 9000;  // several chunks
+  CommGraphBuilder builder(ranks);
+  std::vector<Core> core_of;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    core_of.push_back(Core{rank * 7 % 11 % 4});
+    for (const std::uint32_t distance : {1U, 5U, 4000U})
+      builder.add(Rank{rank}, Rank{(rank + distance) % ranks}, 100.0 + rank * 13 % 97, 1 + rank % 3);
+  }
+  const CommGraph graph = std::move(builder).build(true);
+  const Platform on_small = *Platform::of(small), on_large = *Platform::of(large);
+  const Prediction shared = predict(graph, on_small, core_of), separate = predict(graph, on_large, core_of);
+  EXPECT_DOUBLE_EQ(shared.seconds, separate.seconds);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    ASSERT_DOUBLE_EQ(shared.rank_seconds[rank], separate.rank_seconds[rank]) << rank;
+  ASSERT_EQ(shared.busiest.size(), separate.busiest.size());
+  for (std::size_t at = 0; at < shared.busiest.size(); ++at) {
+    EXPECT_EQ(on_small.name(shared.busiest[at].channel), on_large.name(separate.busiest[at].channel));
+    EXPECT_DOUBLE_EQ(shared.busiest[at].bytes, separate.busiest[at].bytes);
+  }
+  for (const auto longest : {&Prediction::longest_transfer, &Prediction::longest_latency}) {
+    EXPECT_EQ((shared.*longest).from, (separate.*longest).from);
+    EXPECT_EQ((shared.*longest).to, (separate.*longest).to);
+    EXPECT_DOUBLE_EQ((shared.*longest).seconds, (separate.*longest).seconds);
+  }
+}
+
 TEST(Predict, RoutesFromATableAndComputedOnesGiveTheSameTimes) {
   // Routes are tabulated if there are more edges than cores and, on a network, pairs of nodes.
   const auto cores = [](int count) { return std::to_string(count) + "=1,100ns width:bus=2"; };
