@@ -2,8 +2,11 @@
 // core: the parts of parallel loops that need oneTBB.
 #include "rankloom/core/parallel.hpp"
 
+#include <atomic>
+
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_group.h>
 
 #include "rankloom/core/timing.hpp"
 
@@ -17,6 +20,50 @@ void detail::parallel_for(std::size_t count, void (*body)(const void* context, s
     const TimedSection continued(section);
     body(context, i);
   });
+}
+
+namespace {
+
+class TaskRun {
+ public:
+  TaskRun(std::span<const std::vector<std::uint32_t>> successors, void (*body)(const void* context, std::size_t i),
+          const void* context)
+      : successors_(successors), body_(body), context_(context), waiting_for_(successors.size()) {
+    for (const auto& tasks : successors)
+      for (const std::uint32_t task : tasks) ++waiting_for_[task];
+  }
+
+  void run() {
+    std::vector<std::uint32_t> first;
+    for (std::uint32_t task = 0; task < waiting_for_.size(); ++task)
+      if (waiting_for_[task] == 0) first.push_back(task);
+    for (const std::uint32_t task : first) start(task);
+    tasks_.wait();
+  }
+
+ private:
+  void start(std::uint32_t task) {
+    tasks_.run([this, task] {
+      const TimedSection continued(section_);
+      body_(context_, task);
+      for (const std::uint32_t next : successors_[task])
+        if (--waiting_for_[next] == 0) start(next);
+    });
+  }
+
+  std::span<const std::vector<std::uint32_t>> successors_;
+  void (*body_)(const void* context, std::size_t i);
+  const void* context_;
+  detail::TimingNode* section_ = detail::current_section();
+  std::vector<std::atomic<std::uint32_t>> waiting_for_;  // tasks that have not ended
+  oneapi::tbb::task_group tasks_;
+};
+
+}  // namespace
+
+void detail::parallel_tasks(std::span<const std::vector<std::uint32_t>> successors,
+                            void (*body)(const void* context, std::size_t i), const void* context) {
+  TaskRun(successors, body, context).run();
 }
 
 std::size_t thread_count() {

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace rankloom {
@@ -15,6 +18,8 @@ inline constexpr std::size_t default_chunk = 4096;
 namespace detail {
 /// Calls body(context, i) for i in 0..count-1, in parallel.
 void parallel_for(std::size_t count, void (*body)(const void* context, std::size_t i), const void* context);
+void parallel_tasks(std::span<const std::vector<std::uint32_t>> successors,
+                    void (*body)(const void* context, std::size_t i), const void* context);
 }  // namespace detail
 
 /// Calls body(begin, end) for disjoint chunks that cover 0..count-1.
@@ -44,6 +49,27 @@ T parallel_sum(std::size_t count, const Body& body, std::size_t chunk = default_
   T total{};
   for (const T& part : partial) total += part;
   return total;
+}
+
+/// What body(begin, end, found) appends to `found` in all chunks, in the order of the chunks.
+template <class T, class Body>
+std::vector<T> parallel_collect(std::size_t count, const Body& body, std::size_t chunk = default_chunk) {
+  std::vector<std::vector<T>> found((count + chunk - 1) / chunk);
+  parallel_chunks(count, chunk, [&](std::size_t begin, std::size_t end) { body(begin, end, found[begin / chunk]); });
+  if (found.size() == 1) return std::move(found.front());
+  std::size_t size = 0;
+  for (const auto& part : found) size += part.size();
+  std::vector<T> all;
+  all.reserve(size);
+  for (const auto& part : found) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+/// Calls body(i) once for each task i, in parallel, after it has returned for all tasks that have i as a successor.
+template <class Body>
+void parallel_tasks(std::span<const std::vector<std::uint32_t>> successors, const Body& body) {
+  detail::parallel_tasks(
+      successors, [](const void* context, std::size_t i) { (*static_cast<const Body*>(context))(i); }, &body);
 }
 
 /// How many threads parallel loops may use now.

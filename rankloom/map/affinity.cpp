@@ -3,7 +3,10 @@
 #include "rankloom/map/affinity.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
@@ -15,25 +18,40 @@ namespace {
 
 /// The incoming edges of each rank, in ascending order of their sources, with their bytes.
 struct IncomingEdges {
+  struct Incoming {
+    std::uint32_t from;
+    double bytes;
+  };
   Array<EdgeIndex> offsets;
-  Array<std::uint32_t> from;
-  Array<double> bytes;
+  Array<Incoming> edges;
 
-  explicit IncomingEdges(const CommGraph& graph) : offsets(graph.rank_count() + std::size_t{1}, 0) {
-    for (const Rank target : graph.rows().targets) ++offsets[index(target) + 1];
-    for (std::size_t at = 1; at < offsets.size(); ++at) offsets[at] += offsets[at - 1];
-    from.resize(graph.edge_count());
-    bytes.resize(graph.edge_count());
+  explicit IncomingEdges(const CommGraph& graph)
+      : offsets(graph.rank_count() + std::size_t{1}, 0), edges(graph.edge_count()) {
+    const auto targets = std::span(graph.rows().targets);
+    parallel_chunks(targets.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
+      for (const Rank target : targets.subspan(begin, end - begin)) take_next(offsets[index(target) + std::size_t{1}]);
+    });
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
     Array<EdgeIndex> next(offsets.begin(), offsets.end() - 1);
-    for (const Rank rank : graph.ranks()) {
-      const auto targets = graph.targets(rank);
-      const auto sent = graph.bytes(rank);
-      for (std::size_t edge = 0; edge < targets.size(); ++edge) {
-        const EdgeIndex position = next[index(targets[edge])]++;
-        from[position] = index(rank);
-        bytes[position] = sent[edge];
+    parallel_chunks(graph.rank_count(), [&](std::size_t begin, std::size_t end) {
+      for (auto rank = static_cast<std::uint32_t>(begin); rank < end; ++rank) {
+        const auto targets_of_rank = graph.targets(Rank{rank});
+        const auto sent = graph.bytes(Rank{rank});
+        for (std::size_t edge = 0; edge < targets_of_rank.size(); ++edge)
+          edges[take_next(next[index(targets_of_rank[edge])])] = {rank, sent[edge]};
       }
-    }
+    });
+    parallel_chunks(graph.rank_count(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t rank = begin; rank < end; ++rank) {
+        std::sort(edges.data() + offsets[rank], edges.data() + offsets[rank + 1],
+                  [](const Incoming& a, const Incoming& b) { return a.from < b.from; });
+      }
+    });
+  }
+
+ private:
+  static EdgeIndex take_next(EdgeIndex& number) {
+    return std::atomic_ref(number).fetch_add(1, std::memory_order_relaxed);
   }
 };
 
@@ -47,18 +65,14 @@ void merge_directions(const CommGraph& graph, const IncomingEdges& incoming, std
   EdgeIndex in = incoming.offsets[rank];
   const EdgeIndex end = incoming.offsets[rank + 1];
   while (out < targets.size() || in < end) {
-    const bool sends = in == end || (out < targets.size() && index(targets[out]) <= incoming.from[in]);
-    const bool receives = out == targets.size() || (in < end && incoming.from[in] <= index(targets[out]));
-    const std::uint32_t neighbour = sends ? index(targets[out]) : incoming.from[in];
-    const double bytes = (sends ? sent[out] : 0) + (receives ? incoming.bytes[in] : 0);
+    const bool sends = in == end || (out < targets.size() && index(targets[out]) <= incoming.edges[in].from);
+    const bool receives = out == targets.size() || (in < end && incoming.edges[in].from <= index(targets[out]));
+    const std::uint32_t neighbour = sends ? index(targets[out]) : incoming.edges[in].from;
+    const double bytes = (sends ? sent[out] : 0) + (receives ? incoming.edges[in].bytes : 0);
     out += sends ? 1 : 0;
     in += receives ? 1 : 0;
     if (neighbour != rank && bytes > 0) visit(neighbour, bytes);
   }
-}
-
-void prefix_sum(Array<EdgeIndex>& offsets) {
-  for (std::size_t at = 1; at < offsets.size(); ++at) offsets[at] += offsets[at - 1];
 }
 
 }  // namespace
@@ -70,30 +84,68 @@ Affinity::Affinity(const CommGraph& graph) {
 
 bool Affinity::add_reverse_edges(const CommGraph& graph) {
   const auto& rows = graph.rows();
-  Array<EdgeIndex> next_edge(rows.offsets.begin(), rows.offsets.end() - 1);  // of each row
-  offsets_.resize(rows.offsets.size());
-  neighbours_.resize(graph.edge_count());
-  weights_.resize(graph.edge_count());
-  EdgeIndex count = 0;
-  offsets_[0] = 0;
-  for (const Rank rank : graph.ranks()) {
-    for (EdgeIndex edge = rows.offsets[index(rank)]; edge < rows.offsets[index(rank) + 1]; ++edge) {
-      // Ranks and the targets of a row are in ascending order, so the reverse edge is the next edge of the target's
-      // row.
-      const std::uint32_t target = index(rows.targets[edge]);
-      const EdgeIndex reverse = next_edge[target]++;
-      if (reverse == rows.offsets[target + 1] || rows.targets[reverse] != rank) return false;
-      const double bytes = rows.bytes[edge] + rows.bytes[reverse];
-      if (target == index(rank) || !(bytes > 0)) continue;
-      neighbours_[count] = target;
-      weights_[count++] = bytes;
+  struct EdgeCount {
+    EdgeIndex lower = 0, upper = 0, dropped = 0;
+    bool all_reversed = true;
+    EdgeCount& operator+=(const EdgeCount& other) {
+      lower += other.lower;
+      upper += other.upper;
+      dropped += other.dropped;
+      all_reversed &= other.all_reversed;
+      return *this;
     }
-    offsets_[index(rank) + 1] = count;
-  }
-  // Every row was read as often as it has edges, so every edge was the reverse of another.
-  neighbours_.resize(count);
-  weights_.resize(count);
+  };
+  weights_.resize(graph.edge_count());
+  // The row of the smaller rank of each pair writes the weights of both directions.
+  const auto count = parallel_sum<EdgeCount>(graph.rank_count(), [&](std::size_t begin, std::size_t end) {
+    EdgeCount counted;
+    for (auto rank = static_cast<std::uint32_t>(begin); rank < end && counted.all_reversed; ++rank) {
+      for (EdgeIndex edge = rows.offsets[rank]; edge < rows.offsets[rank + std::size_t{1}]; ++edge) {
+        const std::uint32_t target = index(rows.targets[edge]);
+        if (target < rank) {
+          ++counted.lower;
+        } else if (target == rank) {
+          weights_[edge] = 0;
+          ++counted.dropped;
+        } else {
+          const auto row = graph.targets(Rank{target});
+          const auto found = std::lower_bound(row.begin(), row.end(), Rank{rank});
+          if (found == row.end() || *found != Rank{rank}) {
+            counted.all_reversed = false;
+            break;
+          }
+          const EdgeIndex reverse = rows.offsets[target] + static_cast<EdgeIndex>(found - row.begin());
+          const double bytes = rows.bytes[edge] + rows.bytes[reverse];
+          weights_[edge] = weights_[reverse] = bytes > 0 ? bytes : 0;
+          ++counted.upper;
+          counted.dropped += bytes > 0 ? 0 : 2;
+        }
+      }
+    }
+    return counted;
+  });
+  if (!count.all_reversed || count.upper != count.lower) return false;
+  offsets_.assign(rows.offsets.begin(), rows.offsets.end());
+  neighbours_.resize(graph.edge_count());
+  parallel_chunks(graph.edge_count(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t edge = begin; edge < end; ++edge) neighbours_[edge] = index(rows.targets[edge]);
+  });
+  if (count.dropped > 0) drop_edges_without_weight();
   return true;
+}
+
+void Affinity::drop_edges_without_weight() {
+  EdgeIndex kept = 0, edge = 0;
+  for (std::size_t row = 1; row < offsets_.size(); ++row) {
+    for (; edge < offsets_[row]; ++edge) {
+      if (!(weights_[edge] > 0)) continue;
+      neighbours_[kept] = neighbours_[edge];
+      weights_[kept++] = weights_[edge];
+    }
+    offsets_[row] = kept;
+  }
+  neighbours_.resize(kept);
+  weights_.resize(kept);
 }
 
 void Affinity::merge_with_incoming(const CommGraph& graph) {
@@ -106,7 +158,7 @@ void Affinity::merge_with_incoming(const CommGraph& graph) {
       merge_directions(graph, incoming, static_cast<std::uint32_t>(rank), [&](std::uint32_t, double) { ++degree; });
     }
   });
-  prefix_sum(offsets_);
+  std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
   neighbours_.resize(offsets_.back());
   weights_.resize(offsets_.back());
   parallel_chunks(ranks, [&](std::size_t begin, std::size_t end) {
@@ -213,7 +265,7 @@ Affinity Affinity::contract(const Groups& groups) const {
   for (const Rows& rows : upper) {
     for (const std::uint32_t other : rows.neighbours) ++coarse.offsets_[other + 1];
   }
-  prefix_sum(coarse.offsets_);
+  std::partial_sum(coarse.offsets_.begin(), coarse.offsets_.end(), coarse.offsets_.begin());
   coarse.neighbours_.resize(coarse.offsets_.back());
   coarse.weights_.resize(coarse.offsets_.back());
   Array<EdgeIndex> next(coarse.offsets_.begin(), coarse.offsets_.end() - 1);

@@ -58,9 +58,10 @@ class Affinity {
 
  private:
   Affinity() = default;
-  /// For graphs in which every edge has a reverse edge, as in most programs: one pass, no copy of the edges. Returns
+  /// For graphs in which every edge has a reverse edge, as in most programs: no copy of the incoming edges. Returns
   /// false if an edge has none; the matrix is then undefined.
   bool add_reverse_edges(const CommGraph& graph);
+  void drop_edges_without_weight();
   /// For every graph.
   void merge_with_incoming(const CommGraph& graph);
   void check_exactness();

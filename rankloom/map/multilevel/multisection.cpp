@@ -37,10 +37,12 @@ class Multisection {
     }
   }
 
-  void run(const Part& part, const Subgraph& subgraph, std::uint64_t seed) const {
-    if (subgraph.original.empty()) return;
+  /// `original` are the numbers of the vertices in the whole graph.
+  void run(const Part& part, const WeightedGraph& graph, std::span<const std::uint32_t> original,
+           std::uint64_t seed) const {
+    if (original.empty()) return;
     if (part.is_core()) {
-      for (const std::uint32_t vertex : subgraph.original) core_of_[vertex] = Core{part.begin};
+      for (const std::uint32_t vertex : original) core_of_[vertex] = Core{part.begin};
       return;
     }
     auto children = tree_.children(part);
@@ -50,15 +52,15 @@ class Multisection {
     if (has_network(tree_, part)) {
       const NetworkHalves network(tree_.topology(), std::move(children));
       children = network.blocks;
-      partition = partition_network(subgraph.graph, network, BlockDistances(distance_, children, inside(children)),
-                                    max_block_weights(part, children, subgraph.graph), options, seed);
+      partition = partition_network(graph, network, BlockDistances(distance_, children, inside(children)),
+                                    max_block_weights(part, children, graph), options, seed);
     } else {
-      partition = partition_kway(subgraph.graph, max_block_weights(part, children, subgraph.graph), options, seed);
+      partition = partition_kway(graph, max_block_weights(part, children, graph), options, seed);
     }
-    auto blocks = block_subgraphs(subgraph.graph, partition.block_of, static_cast<std::uint32_t>(children.size()));
+    auto blocks = block_subgraphs(graph, partition.block_of, static_cast<std::uint32_t>(children.size()));
     parallel_chunks(children.size(), 1, [&](std::size_t child, std::size_t) {
-      for (std::uint32_t& vertex : blocks[child].original) vertex = subgraph.original[vertex];
-      run(children[child], blocks[child], mix(seed + child));
+      for (std::uint32_t& vertex : blocks[child].original) vertex = original[vertex];
+      run(children[child], blocks[child].graph, blocks[child].original, mix(seed + child));
       blocks[child] = {};
     });
   }
@@ -111,9 +113,9 @@ std::vector<Core> multisection(const WeightedGraph& graph, const MachineTree& tr
                                const MultisectionOptions& options, std::uint64_t seed) {
   const TimedSection timing("multisection");
   std::vector<Core> core_of(graph.vertex_count());
-  Subgraph all{graph, std::vector<std::uint32_t>(graph.vertex_count())};
-  std::iota(all.original.begin(), all.original.end(), 0U);
-  Multisection(tree, distance, options, core_of).run(tree.root(), all, seed);
+  std::vector<std::uint32_t> all(graph.vertex_count());
+  std::iota(all.begin(), all.end(), 0U);
+  Multisection(tree, distance, options, core_of).run(tree.root(), graph, all, seed);
   return core_of;
 }
 

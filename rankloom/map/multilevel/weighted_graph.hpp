@@ -70,7 +70,7 @@ struct Subgraph {
   WeightedGraph graph;
   std::vector<std::uint32_t> original;  ///< The number of each vertex in the graph that the subgraph comes from.
 };
-/// The subgraphs of all blocks of a partition. Parallel over the blocks.
+/// The subgraphs of all blocks of a partition. Parallel.
 std::vector<Subgraph> block_subgraphs(const WeightedGraph& graph, std::span<const std::uint32_t> block_of,
                                       std::uint32_t block_count);
 /// The subgraphs of the two sides of a bipartition (side_of is 0 or 1).

@@ -316,7 +316,8 @@ class Auto final : public Mapper {
       all_cost_the_same_ = fills_machine && is_uniform_all_to_all(problem_.graph);
       finished_ = all_cost_the_same_;
       if (finished_) return;
-      add(round_robin_placement(ranks, problem_.topology, problem_.capacities));
+      if (ranks <= max_ranks_for_local_search)
+        add(round_robin_placement(ranks, problem_.topology, problem_.capacities));
       if (stop_condition_.should_stop_now()) return;
       const auto grid = recognise_grid(problem_.graph);
       if (grid) {

@@ -45,6 +45,16 @@ TEST(WeightedGraph, IsEmptyWithoutRanks) {
   EXPECT_EQ(weighted_graph(problem.view()).vertex_count(), 0);
 }
 
+/// Three edges per vertex to vertices with distant numbers.
+WeightedGraph long_edges(std::uint32_t vertices) {
+  std::vector<testing::UndirectedEdge> edge_list;
+  for (std::uint32_t at = 0; at < vertices; ++at) {
+    for (const std::uint32_t distance : {1009U, 4643U, 12'007U})
+      edge_list.push_back({at, (at + distance) % vertices, static_cast<float>(1 + at % 5)});
+  }
+  return testing::graph_of(vertices, edge_list);
+}
+
 TEST(Contract, KeepsTheWeightBetweenGroups) {
   for (const std::uint32_t groups : {1U, 7U, 40U, 6000U}) {  // the last one needs several chunks
     const std::uint32_t vertices = groups < 1000 ? 80 : 9000;
@@ -76,26 +86,29 @@ TEST(Contract, KeepsTheWeightBetweenGroups) {
 }
 
 TEST(BlockSubgraphs, HaveTheEdgesInsideEachBlockAndNoOthers) {
-  const auto graph = testing::random_weighted(60, 12, 1);
-  const auto block_of = testing::random_partition(60, 4, 2);
-  const auto subgraphs = block_subgraphs(graph, block_of, 5);  // the last block is empty
-  ASSERT_EQ(subgraphs.size(), 5);
-  EXPECT_EQ(subgraphs[4].graph.vertex_count(), 0);
-  Weights inside;
-  for (const auto& [pair, weight] : weights_of(graph)) {
-    if (block_of[pair.first] == block_of[pair.second]) inside[pair] = weight;
+  for (const auto& graph :
+       {testing::random_weighted(60, 12, 1), long_edges(30'000)}) {  // the latter needs several chunks
+    const auto block_of = testing::random_partition(graph.vertex_count(), 4, 2);
+    const auto subgraphs = block_subgraphs(graph, block_of, 5);  // the last block is empty
+    ASSERT_EQ(subgraphs.size(), 5);
+    EXPECT_EQ(subgraphs[4].graph.vertex_count(), 0);
+    Weights inside;
+    for (const auto& [pair, weight] : weights_of(graph)) {
+      if (block_of[pair.first] == block_of[pair.second]) inside[pair] = weight;
+    }
+    Weights found;
+    std::size_t vertices = 0;
+    for (std::uint32_t block = 0; block < 5; ++block) {
+      const auto& [subgraph, original] = subgraphs[block];
+      vertices += original.size();
+      EXPECT_TRUE(std::is_sorted(original.begin(), original.end()));
+      for (const std::uint32_t vertex : original) ASSERT_EQ(block_of[vertex], block);
+      for (const auto& [pair, weight] : weights_of(subgraph))
+        found[{original[pair.first], original[pair.second]}] = weight;
+    }
+    EXPECT_EQ(vertices, graph.vertex_count());
+    EXPECT_EQ(found, inside);
   }
-  Weights found;
-  std::size_t vertices = 0;
-  for (std::uint32_t block = 0; block < 5; ++block) {
-    const auto& [subgraph, original] = subgraphs[block];
-    vertices += original.size();
-    for (const std::uint32_t vertex : original) EXPECT_EQ(block_of[vertex], block);
-    for (const auto& [pair, weight] : weights_of(subgraph))
-      found[{original[pair.first], original[pair.second]}] = weight;
-  }
-  EXPECT_EQ(vertices, 60);
-  EXPECT_EQ(found, inside);
 }
 
 TEST(SideSubgraphs, AreTheSubgraphsOfTwoBlocks) {
@@ -133,6 +146,18 @@ TEST(BfsOrder, GivesNeighboursCloseNumbers) {
   EXPECT_LT(mean_edge_span(renumber(graph, order)), 0.05 * mean_edge_span(graph));
   std::sort(order.begin(), order.end());
   for (std::uint32_t at = 0; at < order.size(); ++at) ASSERT_EQ(order[at], at);
+}
+
+TEST(BfsOrder, IsTheSameForAnyNumberOfThreads) {
+  const auto graph = long_edges(100'000);
+  const auto order_with = [&](std::size_t threads) {
+    const ThreadLimit limit(threads);
+    return bfs_order(graph);
+  };
+  const auto alone = order_with(1);
+  ASSERT_EQ(alone.size(), graph.vertex_count());
+  EXPECT_EQ(order_with(2), alone);
+  EXPECT_EQ(order_with(5), alone);
 }
 
 TEST(BfsOrder, KeepsLocalOrdersAndSmallGraphs) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "rankloom/core/parallel.hpp"
 #include "rankloom/map/multilevel/weighted_graph.hpp"
 
 namespace rankloom::multilevel {
@@ -31,7 +32,9 @@ class GraphHierarchy {
   std::vector<Block> project(std::size_t level, const std::vector<Block>& block_of) const {
     const auto& coarse_of = coarser_[level - 1].coarse_of;
     std::vector<Block> finer(coarse_of.size());
-    for (std::size_t vertex = 0; vertex < coarse_of.size(); ++vertex) finer[vertex] = block_of[coarse_of[vertex]];
+    parallel_chunks(coarse_of.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t vertex = begin; vertex < end; ++vertex) finer[vertex] = block_of[coarse_of[vertex]];
+    });
     return finer;
   }
 

@@ -3,6 +3,7 @@
 #include "rankloom/map/multilevel/coarsening/heavy_edge_matching.hpp"
 
 #include <limits>
+#include <numeric>
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
@@ -95,17 +96,18 @@ class HeavyEdgeMatcher {
   /// Only one leaf of a hub can be matched with the hub. The others have the same neighbourhood, so they are matched
   /// with each other.
   void match_over_two_hops() {
+    struct FreeVertex {
+      std::uint32_t vertex, heaviest;
+    };
+    const auto free_vertices = parallel_collect<FreeVertex>(
+        graph_.vertex_count(), [&](std::size_t begin, std::size_t end, std::vector<FreeVertex>& found) {
+          for (auto vertex = static_cast<std::uint32_t>(begin); vertex < end; ++vertex) {
+            if (mate_[vertex] == unmatched && !graph_.edges(vertex).empty())
+              found.push_back({vertex, heaviest_neighbour(vertex)});
+          }
+        });
     std::vector<std::uint32_t> waiting(graph_.vertex_count(), unmatched);  // by common neighbour
-    for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
-      if (mate_[vertex] != unmatched || graph_.edges(vertex).empty()) continue;
-      std::uint32_t heaviest = graph_.edges(vertex).front().to;
-      float weight = 0;
-      for (const Edge edge : graph_.edges(vertex)) {
-        if (edge.weight > weight) {
-          weight = edge.weight;
-          heaviest = edge.to;
-        }
-      }
+    for (const auto& [vertex, heaviest] : free_vertices) {
       std::uint32_t& other = waiting[heaviest];
       if (other != unmatched && may_match(vertex, other)) {
         mate_[vertex] = other;
@@ -117,13 +119,42 @@ class HeavyEdgeMatcher {
     }
   }
 
-  Matching number_coarse_vertices() const {
-    Matching result;
-    result.coarse_of.resize(graph_.vertex_count());
-    for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
-      const std::uint32_t mate = mate_[vertex];
-      result.coarse_of[vertex] = mate < vertex ? result.coarse_of[mate] : result.coarse_count++;
+  std::uint32_t heaviest_neighbour(std::uint32_t vertex) const {
+    std::uint32_t heaviest = graph_.edges(vertex).front().to;
+    float weight = 0;
+    for (const Edge edge : graph_.edges(vertex)) {
+      if (edge.weight > weight) {
+        weight = edge.weight;
+        heaviest = edge.to;
+      }
     }
+    return heaviest;
+  }
+
+  /// Coarse vertices are numbered in the order of their first vertices.
+  Matching number_coarse_vertices() const {
+    const std::uint32_t count = graph_.vertex_count();
+    const auto is_first = [&](std::uint32_t vertex) { return mate_[vertex] >= vertex; };
+    std::vector<std::uint32_t> next(count / default_chunk + std::size_t{2}, 0);  // the next number of each chunk
+    parallel_chunks(count, [&](std::size_t begin, std::size_t end) {
+      std::uint32_t first_vertices = 0;
+      for (auto vertex = static_cast<std::uint32_t>(begin); vertex < end; ++vertex)
+        first_vertices += is_first(vertex) ? 1 : 0;
+      next[begin / default_chunk + 1] = first_vertices;
+    });
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    Matching result;
+    result.coarse_count = next.back();
+    result.coarse_of.resize(count);
+    parallel_chunks(count, [&](std::size_t begin, std::size_t end) {
+      std::uint32_t number = next[begin / default_chunk];
+      for (auto vertex = static_cast<std::uint32_t>(begin); vertex < end; ++vertex)
+        if (is_first(vertex)) result.coarse_of[vertex] = number++;
+    });
+    parallel_chunks(count, [&](std::size_t begin, std::size_t end) {
+      for (auto vertex = static_cast<std::uint32_t>(begin); vertex < end; ++vertex)
+        if (!is_first(vertex)) result.coarse_of[vertex] = result.coarse_of[mate_[vertex]];
+    });
     return result;
   }
 

@@ -31,52 +31,60 @@ void FlowNetwork::build() {
   tolerance_ = max_capacity * 1e-9;
 }
 
+/// Levels are distances to the sink, so that a path with falling levels hardly ever ends before the sink.
 bool FlowNetwork::find_levels() {
   level_.assign(vertices_, 0);
   queue_.clear();
-  queue_.push_back(source);
-  level_[source] = 1;
+  queue_.push_back(sink);
+  level_[sink] = 1;
   for (std::size_t at = 0; at < queue_.size(); ++at) {
     const std::uint32_t vertex = queue_[at];
     for (std::uint32_t arc = first_[vertex]; arc < first_[vertex + 1]; ++arc) {
-      const std::uint32_t to = arcs_[arc].to;
-      if (level_[to] != 0 || !is_open(arcs_[arc].residual)) continue;
-      level_[to] = level_[vertex] + 1;
-      if (to == sink) return true;
-      queue_.push_back(to);
+      const std::uint32_t from = arcs_[arc].to;
+      if (level_[from] != 0 || !is_open(arcs_[arcs_[arc].reverse].residual)) continue;
+      level_[from] = level_[vertex] + 1;
+      if (from == source) return true;
+      queue_.push_back(from);
     }
   }
   return false;
 }
 
-/// Sends flow along one path with rising levels from the source to the sink. Returns its amount; 0 if no path is left.
+/// Sends flow along paths with falling levels from the source to the sink until none is left. Returns its amount.
 double FlowNetwork::augment() {
+  double flow = 0;
   path_.clear();
   std::uint32_t vertex = source;
-  while (vertex != sink) {
-    if (current_[vertex] < first_[vertex + 1]) {
+  for (;;) {
+    if (vertex == sink) {
+      double amount = arcs_[path_.front()].residual;
+      for (const std::uint32_t arc : path_) amount = std::min(amount, arcs_[arc].residual);
+      flow += amount;
+      std::size_t open = path_.size();  // the next path has this many arcs in common with this one
+      for (std::size_t at = path_.size(); at-- > 0;) {
+        Arc& arc = arcs_[path_[at]];
+        arc.residual -= amount;
+        arcs_[arc.reverse].residual += amount;
+        if (!is_open(arc.residual)) open = at;
+      }
+      vertex = arcs_[arcs_[path_[open]].reverse].to;
+      path_.resize(open);
+    } else if (current_[vertex] < first_[vertex + 1]) {
       const Arc& arc = arcs_[current_[vertex]];
-      if (level_[arc.to] == level_[vertex] + 1 && is_open(arc.residual)) {
+      if (level_[vertex] == level_[arc.to] + 1 && is_open(arc.residual)) {
         path_.push_back(current_[vertex]);
         vertex = arc.to;
       } else {
         ++current_[vertex];
       }
     } else if (path_.empty()) {
-      return 0;
+      return flow;
     } else {
       vertex = arcs_[arcs_[path_.back()].reverse].to;
       path_.pop_back();
       ++current_[vertex];
     }
   }
-  double amount = arcs_[path_.front()].residual;
-  for (const std::uint32_t arc : path_) amount = std::min(amount, arcs_[arc].residual);
-  for (const std::uint32_t arc : path_) {
-    arcs_[arc].residual -= amount;
-    arcs_[arcs_[arc].reverse].residual += amount;
-  }
-  return amount;
 }
 
 double FlowNetwork::run() {
@@ -84,7 +92,7 @@ double FlowNetwork::run() {
   double flow = 0;
   while (find_levels()) {
     current_.assign(first_.begin(), first_.end() - 1);
-    for (double amount; (amount = augment()) > 0;) flow += amount;
+    flow += augment();
   }
   return flow;
 }

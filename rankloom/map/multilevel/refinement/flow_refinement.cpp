@@ -3,8 +3,14 @@
 #include "rankloom/map/multilevel/refinement/flow_refinement.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <iterator>
+#include <limits>
 #include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
@@ -38,7 +44,7 @@ class FlowRefinement {
     double gain = 0;
     for (std::uint32_t round = 0; round < rounds; ++round) {
       const double gain_before = gain;
-      for (const auto& pairs : schedule_pairs()) gain += refine_pairs(pairs);
+      gain += refine_pairs(schedule_pairs());
       if (gain == gain_before) break;
     }
     return gain;
@@ -55,15 +61,27 @@ class FlowRefinement {
     return std::atomic_ref(block_of_[vertex]).load(std::memory_order_relaxed);
   }
 
-  /// The adjacent pairs of which at least one block changed since the last time. Pairs with the longest boundaries come
-  /// first, each in the first group in which both blocks are free.
-  std::vector<std::vector<BlockPair>> schedule_pairs() {
+  /// The adjacent pairs of which at least one block changed since the last time.
+  std::vector<BlockPair> schedule_pairs() {
+    const auto is_open_pair = [&](std::uint32_t own, std::uint32_t other) {
+      return own != other && (changed_[own] != 0 || changed_[other] != 0);
+    };
+    const auto boundary = parallel_collect<std::uint32_t>(
+        graph_.vertex_count(), [&](std::size_t begin, std::size_t end, std::vector<std::uint32_t>& found) {
+          for (auto vertex = static_cast<std::uint32_t>(begin); vertex < end; ++vertex) {
+            const auto edges = graph_.edges(vertex);
+            const auto leads_out = [&](const Edge& edge) {
+              return is_open_pair(block_of_[vertex], block_of_[edge.to]);
+            };
+            if (std::any_of(edges.begin(), edges.end(), leads_out)) found.push_back(vertex);
+          }
+        });
     std::map<std::pair<std::uint32_t, std::uint32_t>, BlockPair> adjacent;
-    for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
+    for (const std::uint32_t vertex : boundary) {
       const std::uint32_t own = block_of_[vertex];
       for (const Edge edge : graph_.edges(vertex)) {
         const std::uint32_t other = block_of_[edge.to];
-        if (other == own || (changed_[own] == 0 && changed_[other] == 0)) continue;
+        if (!is_open_pair(own, other)) continue;
         BlockPair& pair = adjacent[std::minmax(own, other)];
         if (pair.boundary.empty() || pair.boundary.back() != vertex) pair.boundary.push_back(vertex);
       }
@@ -77,6 +95,12 @@ class FlowRefinement {
     std::stable_sort(pairs.begin(), pairs.end(),
                      [](const BlockPair& x, const BlockPair& y) { return x.boundary.size() > y.boundary.size(); });
     std::fill(changed_.begin(), changed_.end(), 0);
+    return in_disjoint_groups(std::move(pairs));
+  }
+
+  /// One group after another. Pairs with the longest boundaries come first, each in the first group in which both
+  /// blocks are free.
+  std::vector<BlockPair> in_disjoint_groups(std::vector<BlockPair> pairs) const {
     std::vector<std::vector<BlockPair>> groups;
     std::vector<std::vector<std::uint8_t>> busy;
     for (BlockPair& pair : pairs) {
@@ -89,12 +113,25 @@ class FlowRefinement {
       busy[group][pair.a] = busy[group][pair.b] = 1;
       groups[group].push_back(std::move(pair));
     }
-    return groups;
+    pairs.clear();
+    for (auto& group : groups) std::move(group.begin(), group.end(), std::back_inserter(pairs));
+    return pairs;
   }
 
+  /// A pair begins when the pairs before it that share a block with it have ended.
   double refine_pairs(const std::vector<BlockPair>& pairs) {
-    return parallel_sum<double>(
-        pairs.size(), [&](std::size_t at, std::size_t) { return refine_pair(pairs[at]); }, 1);
+    constexpr std::uint32_t no_pair = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> last_pair_of(max_block_weight_.size(), no_pair);
+    std::vector<std::vector<std::uint32_t>> successors(pairs.size());
+    for (std::uint32_t at = 0; at < pairs.size(); ++at) {
+      for (const std::uint32_t block : {pairs[at].a, pairs[at].b}) {
+        const std::uint32_t before = std::exchange(last_pair_of[block], at);
+        if (before != no_pair) successors[before].push_back(at);
+      }
+    }
+    std::vector<double> gains(pairs.size(), 0);
+    parallel_tasks(successors, [&](std::size_t at) { gains[at] = refine_pair(pairs[at]); });
+    return std::accumulate(gains.begin(), gains.end(), 0.0);
   }
 
   double refine_pair(const BlockPair& pair) {
@@ -104,6 +141,8 @@ class FlowRefinement {
       const std::uint32_t own = block(vertex);
       return own == pair.a ? 0U : own == pair.b ? 1U : 2U;
     };
+    using Band = std::array<std::uint64_t, 2>;
+    std::optional<Band> without_gain;  // the last search found nothing in a band of this weight
     double gain = 0;
     for (std::uint64_t band_per_free_weight = max_band_per_free_weight; band_per_free_weight > 0;) {
       std::erase_if(boundary, [&](std::uint32_t vertex) { return side(vertex) > 1; });
@@ -115,15 +154,20 @@ class FlowRefinement {
                                             max_block_weight_[pair.b] - block_weight_[pair.b]};
       const std::uint64_t max_band =
           max_band_per_boundary * boundary.size() * graph_.total_vertex_weight() / graph_.vertex_count();
-      const auto result =
-          min_cut.search(graph_, side, boundary,
-                         {std::min({band_per_free_weight * free_weight[1], block_weight_[pair.a] / 2, max_band}),
-                          std::min({band_per_free_weight * free_weight[0], block_weight_[pair.b] / 2, max_band})},
-                         static_cast<std::int64_t>(free_weight[0]), static_cast<std::int64_t>(free_weight[1]));
-      if (result.gain == 0) {
+      const Band band{std::min({band_per_free_weight * free_weight[1], block_weight_[pair.a] / 2, max_band}),
+                      std::min({band_per_free_weight * free_weight[0], block_weight_[pair.b] / 2, max_band})};
+      if (band == without_gain) {  // limited by the boundary: no narrower than before
         band_per_free_weight /= 4;
         continue;
       }
+      const auto result = min_cut.search(graph_, side, boundary, band, static_cast<std::int64_t>(free_weight[0]),
+                                         static_cast<std::int64_t>(free_weight[1]));
+      if (result.gain == 0) {
+        band_per_free_weight /= 4;
+        without_gain = band;
+        continue;
+      }
+      without_gain.reset();
       gain += result.gain;
       changed_[pair.a] = changed_[pair.b] = 1;
       for (const int side_index : {0, 1}) {

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "rankloom/core/parallel.hpp"
 #include "rankloom/core/timing.hpp"
 #include "rankloom/map/multilevel/refinement/gain_queue.hpp"
 
@@ -114,16 +115,23 @@ class KWayFm {
         queues_(graph.vertex_count(), max_block_weight.size()),
         locked_(graph.vertex_count(), 0),
         moved_neighbours_(graph.vertex_count(), 0) {
-    for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
+    for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex)
       block_weight_[block_of_[vertex]] += graph_.vertex_weight(vertex);
-      bool on_boundary = false;
-      for (const Edge edge : graph_.edges(vertex)) {
-        cost_ += edge.weight * distance_(block_of_[vertex], block_of_[edge.to]);
-        on_boundary = on_boundary || block_of_[edge.to] != block_of_[vertex];
-      }
-      if (on_boundary) candidates_.push_back(vertex);
-    }
-    cost_ /= 2;
+    std::vector<double> cost_of_chunk(graph_.vertex_count() / default_chunk + std::size_t{1}, 0);
+    candidates_ = parallel_collect<std::uint32_t>(
+        graph_.vertex_count(), [&](std::size_t begin, std::size_t end, std::vector<std::uint32_t>& boundary) {
+          double cost = 0;
+          for (auto vertex = static_cast<std::uint32_t>(begin); vertex < end; ++vertex) {
+            bool on_boundary = false;
+            for (const Edge edge : graph_.edges(vertex)) {
+              cost += edge.weight * distance_(block_of_[vertex], block_of_[edge.to]);
+              on_boundary = on_boundary || block_of_[edge.to] != block_of_[vertex];
+            }
+            if (on_boundary) boundary.push_back(vertex);
+          }
+          cost_of_chunk[begin / default_chunk] = cost;
+        });
+    cost_ = std::accumulate(cost_of_chunk.begin(), cost_of_chunk.end(), 0.0) / 2;
     for (std::uint32_t block = 0; block < max_block_weight_.size(); ++block) overload_ += overload(block);
   }
 
