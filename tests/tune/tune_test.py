@@ -101,11 +101,16 @@ class TuneTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def rankloom(self, *arguments, status=0):
-        done = subprocess.run([RANKLOOM, *map(str, arguments)], cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=200, check=False)
-        self.assertEqual(done.returncode, status, f"{arguments}\n{done.stdout}{done.stderr}")
-        self.err = done.stderr
-        return done.stdout
+        with subprocess.Popen([RANKLOOM, *map(str, arguments)], cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as child:
+            try:
+                out, self.err = child.communicate(timeout=200)
+            except subprocess.TimeoutExpired as late:
+                processes = subprocess.run(["ps", "-eo", "pid,ppid,stat,wchan:24,etimes,times,args", "--forest"], capture_output=True, text=True, check=False).stdout
+                child.kill()
+                self.fail(f"{arguments}: not finished after 200 s\n{late.stdout}\n{late.stderr}\n{processes}")
+        self.assertEqual(child.returncode, status, f"{arguments}\n{out}{self.err}")
+        return out
 
     def compile(self, text, *options):
         (self.folder / "app.c").write_text(text)
