@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -195,10 +196,10 @@ static void* exit_the_thread(void* data) {
   exchange_with_itself(data);
   pthread_exit(NULL);
 }
-static volatile int is_ready;
+static sem_t ready;
 static void* wait_to_be_cancelled(void* data) {
   exchange_with_itself(data);
-  is_ready = 1;
+  sem_post(&ready);
   for (;;) pause();
   return NULL;
 }
@@ -208,11 +209,12 @@ static void threads_that_do_not_return(void) {
   MPI_Comm_dup(MPI_COMM_WORLD, &own);
   pthread_create(&thread, NULL, exit_the_thread, &own);
   pthread_join(thread, NULL);
-  is_ready = 0;
+  sem_init(&ready, 0, 0);
   pthread_create(&thread, NULL, wait_to_be_cancelled, &own);
-  while (!is_ready) usleep(100);
+  sem_wait(&ready);
   pthread_cancel(thread);
   pthread_join(thread, NULL);
+  sem_destroy(&ready);
   MPI_Comm_free(&own);
   expect_times(rank, 8, 400);
 }
