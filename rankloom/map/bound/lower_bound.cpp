@@ -3,6 +3,7 @@
 #include "rankloom/map/bound/lower_bound.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/timing.hpp"
@@ -69,13 +70,16 @@ double bound_each_shell(const CommGraph& graph, const std::vector<DistanceShell>
   const std::uint64_t sweeps = std::min(max_sweeps, max_matching_work / work);
   if (sweeps == 0) return degree_capacity_bound(graph, shells);
   const std::uint64_t flow_work = std::clamp(flow_work_per_edge * graph.edge_count(), min_flow_work, max_flow_work);
-  double cost = 0;
-  for (const DistanceShell& shell : relevant) {
-    const double by_matching = shell.slots <= totals.max_partners ? matching_bound(graph, shell, sweeps) : 0;
-    const double by_flows = shell.is_object ? flow_bound(graph, shell, flow_work) : 0;
-    cost += std::max(by_matching, by_flows);
-  }
-  return cost;
+  const auto bound_shells = [&](std::size_t begin, std::size_t end) {
+    double cost = 0;
+    for (const DistanceShell& shell : std::span(relevant).subspan(begin, end - begin)) {
+      const double by_matching = shell.slots <= totals.max_partners ? matching_bound(graph, shell, sweeps) : 0;
+      const double by_flows = shell.is_object ? flow_bound(graph, shell, flow_work) : 0;
+      cost += std::max(by_matching, by_flows);
+    }
+    return cost;
+  };
+  return parallel_sum<double>(relevant.size(), bound_shells, 1);
 }
 
 double distance_shell_bound(const MapProblem& problem) {
