@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -22,6 +23,8 @@ namespace {
 
 constexpr std::size_t max_threads = 1024;
 constexpr int first_milliseconds = 100, max_samples = 12;  // the last one after seven minutes
+/// A library that discovers the machine binds a thread to one processor after the other for a moment, as hwloc does.
+constexpr int settle_milliseconds = 40, max_reads = 25;
 
 /// "0-3,8" after a key of a status file; empty if it cannot be read.
 std::string allowed_cpus(const std::string& thread) {
@@ -50,19 +53,26 @@ std::uint64_t processor_time(const std::string& thread) {
   return user + system;
 }
 
-std::string sample(const std::string& process) {
-  std::string text;
+/// Where the threads may run; with their processor times.
+struct Sample {
+  std::string cpus, text;
+};
+
+Sample sample(const std::string& process) {
+  Sample found;
   DIR* const folder = ::opendir((process + "/task").c_str());
-  if (folder == nullptr) return text;
+  if (folder == nullptr) return found;
   std::size_t threads = 0;
   while (const dirent* const entry = ::readdir(folder)) {
     if (entry->d_name[0] == '.' || ++threads > max_threads) continue;
     const std::string thread = process + "/task/" + entry->d_name;
     const std::string cpus = allowed_cpus(thread);
-    if (!cpus.empty()) text += " " + cpus + ":" + std::to_string(processor_time(thread));
+    if (cpus.empty()) continue;
+    found.cpus += " " + cpus;
+    found.text += " " + cpus + ":" + std::to_string(processor_time(thread));
   }
   ::closedir(folder);
-  return text;
+  return found;
 }
 
 /// When the process has started, in ticks since the start of the system; empty: there is none of this number.
@@ -105,6 +115,17 @@ class Watched {
   int file_;
 };
 
+/// A sample that stays the same for a moment; empty: the process has ended, or its threads never stay where they are.
+std::string settled_sample(const Watched& process) {
+  Sample last = sample(process.folder());
+  for (int read = 1; read < max_reads && process.runs_for(settle_milliseconds); ++read) {
+    Sample now = sample(process.folder());
+    if (now.cpus == last.cpus) return now.text;
+    last = std::move(now);
+  }
+  return {};
+}
+
 void append(const std::string& file, const std::string& line) {
   const int out = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (out < 0) return;
@@ -119,7 +140,7 @@ void append(const std::string& file, const std::string& line) {
     if (other != process.file()) ::close(other);
   int wait = first_milliseconds;
   for (int number = 0; number < max_samples && process.runs_for(wait); ++number, wait *= 2) {
-    const std::string threads = sample(process.folder());
+    const std::string threads = settled_sample(process);
     if (threads.empty()) continue;
     std::string line = beginning;
     append(file, line.append(" threads").append(threads).append("\n"));

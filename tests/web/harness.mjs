@@ -43,10 +43,21 @@ export function check(sentence, body) {
   checks.push({ sentence, body });
 }
 
+export const FIREFOX = process.argv.includes("--firefox");
+
+/** Debian's Chromium, or with --firefox its Firefox, which Playwright drives by WebDriver BiDi. */
+async function launch({ dark, still }) {
+  const { chromium, _bidiFirefox } = module_of_web("playwright-core");
+  const program = FIREFOX ? (process.env.FIREFOX ?? "/usr/bin/firefox-esr") : (process.env.CHROMIUM ?? "/usr/bin/chromium");
+  if (!existsSync(program)) skip(`${program} is missing: install the package ${FIREFOX ? "firefox-esr" : "chromium"}`);
+  if (FIREFOX) return _bidiFirefox.launch({ executablePath: program, firefoxUserPrefs: { "ui.systemUsesDarkTheme": Number(dark), "ui.prefersReducedMotion": Number(still) } });
+  return chromium.launch({ executablePath: program, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+}
+
 export class Browser {
-  constructor(browser, folder) {
-    this.browser = browser;
+  constructor(folder) {
     this.folder = folder;
+    this.running = new Map();
     this.page_text = readFileSync(join(WEB, "dist/report.html"), "utf8");
     this.made = 0;
   }
@@ -62,8 +73,23 @@ export class Browser {
     return this.open_file(this.write(document), options);
   }
 
+  /** One Chromium; of Firefox, which cannot emulate the settings of a system, one for each of them. */
+  async browser(settings) {
+    const key = FIREFOX ? JSON.stringify(settings) : "";
+    if (!this.running.has(key)) this.running.set(key, await launch(settings));
+    return this.running.get(key);
+  }
+
+  async close_pages() {
+    for (const browser of this.running.values()) for (const context of browser.contexts()) await context.close();
+  }
+
+  async close() {
+    for (const browser of this.running.values()) await browser.close();
+  }
+
   async open_file(file, { width = 1440, height = 1000, dark = false, still = true } = {}) {
-    const context = await this.browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: still ? "reduce" : "no-preference" });
+    const context = await (await this.browser({ dark, still })).newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: still ? "reduce" : "no-preference" });
     const page = await context.newPage();
     const url = pathToFileURL(file).href;
     page.trouble = [];
@@ -78,17 +104,11 @@ export class Browser {
 
 /** Runs the checks in order, in one browser; a check that throws fails the test. */
 export async function run({ needs_browser = true } = {}) {
-  let browser, folder;
-  if (needs_browser) {
-    const { chromium } = module_of_web("playwright-core");
-    const program = process.env.CHROMIUM ?? "/usr/bin/chromium";
-    if (!existsSync(program)) skip(`${program} is missing: install the package chromium`);
-    folder = mkdtempSync(join(tmpdir(), "rankloom-web-"));
-    browser = await chromium.launch({ executablePath: program, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
-  }
-  const shared = browser && new Browser(browser, folder);
+  const folder = needs_browser ? mkdtempSync(join(tmpdir(), "rankloom-web-")) : undefined;
+  const shared = folder && new Browser(folder);
   let failed = 0;
   try {
+    await shared?.browser({ dark: false, still: true });  // says that it is missing before the first check
     for (const { sentence, body } of checks) {
       const begin = performance.now();
       try {
@@ -98,10 +118,10 @@ export async function run({ needs_browser = true } = {}) {
         ++failed;
         console.log(`FAILED  ${sentence}\n${error.stack ?? error}`);
       }
-      for (const context of browser?.contexts() ?? []) await context.close();
+      await shared?.close_pages();
     }
   } finally {
-    await browser?.close();
+    await shared?.close();
     if (folder) rmSync(folder, { recursive: true, force: true });
   }
   process.exit(failed > 0 ? 1 : 0);
