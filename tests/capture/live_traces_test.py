@@ -56,7 +56,10 @@ def record(tool, folder, source, env):
         pathlib.Path(folder, "cluster.xml").write_text(platform)
         run(["smpirun", "-trace-ti", "-trace-file", "smpi_simgrid.txt", "-np", str(RANKS), "-platform", "cluster.xml", "./talk_program"], folder, env)
     else:
-        run(mpirun + ["eztrace", "-t", "openmpi", "./talk"], folder, dict(env, EZTRACE_TRACE_DIR=str(folder)))
+        # The variable names the folder of the trace, before version 2.1 the one above it.
+        run(mpirun + ["eztrace", "-t", "openmpi", "./talk"], folder, dict(env, EZTRACE_TRACE_DIR=str(pathlib.Path(folder, "traces"))))
+        trace = next(pathlib.Path(folder, "traces").rglob("eztrace_log.otf2"))
+        trace.parent.rename(pathlib.Path(folder, "talk_trace"))
 
 
 def main():

@@ -332,6 +332,12 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 """
 
 
+def slurm_release():
+    """(24, 11) for Slurm 24.11.5."""
+    text = subprocess.run(["slurmctld", "-V"], capture_output=True, text=True, check=True).stdout
+    return tuple(int(number) for number in re.search(r"(\d+)\.(\d+)", text).groups())
+
+
 class Slurm(VirtualClusterTest):
     """A real Slurm whose nodes are the hosts of the virtual cluster; its processes end with the cluster."""
 
@@ -351,6 +357,8 @@ class Slurm(VirtualClusterTest):
         (folder / "state").mkdir()
         conf = folder / "slurm.conf"
         conf.write_text(SLURM_CONF.format(name=self.name, folder=folder, hosts=self.HOSTS, slots=self.SLOTS))
+        if slurm_release() >= (24, 5):
+            (folder / "cgroup.conf").write_text("CgroupPlugin=disabled\n")  # otherwise slurmd needs cgroups
         self.env["SLURM_CONF"] = str(conf)
         self.inside("munged", "--force", f"--key-file={keys}/key", f"--socket={folder}/munge.socket", f"--pid-file={keys}/pid", f"--log-file={keys}/log", f"--seed-file={keys}/seed")
         self.inside("slurmctld", "-f", str(conf), "-c")
@@ -508,7 +516,8 @@ int main(int argc, char** argv) {
 
     def assert_it_fails(self, child, text):
         out, _ = child.communicate(timeout=self.LIMIT)
-        self.assertNotEqual(child.returncode, 0, out)
+        if not installed_mpi.open_mpi().is_prrte:  # mpirun 5.0 returns 0 when it has lost a host
+            self.assertNotEqual(child.returncode, 0, out)
         self.assertRegex(out, text)
         self.assertEqual([path.name for path in pathlib.Path(self.directory.name).iterdir() if path.name.startswith(".rankloom")], [])
 

@@ -32,12 +32,13 @@ class Endings(RecordingTest):
 
     plain = None
 
-    def check(self, how):
+    def check(self, how, fails=True):
         """All three ranks counted all messages before any of them ended."""
         command = self.command(3, self.program("endings.c"), how)
         profile = self.record_command(command, environment=self.environment)
         self.assertEqual(self.done.returncode, int((self.directory / "tools/status").read_text()), self.done.stderr)
-        self.assertNotEqual(self.done.returncode, 0)
+        if fails:
+            self.assertNotEqual(self.done.returncode, 0)
         self.assertEqual(self.lines(self.done), self.expected_output(self))
         self.assertEqual(len(self.expected_output(self)), 3)
         self.assertIsNotNone(profile, self.done.stderr)
@@ -66,7 +67,7 @@ class Endings(RecordingTest):
         self.check("_exit")
 
     def test_by_quick_exit(self):
-        self.check("quick_exit")
+        self.check("quick_exit", fails=self.mpi.name == "openmpi")  # mpiexec of MPICH 4.2 returns 0
 
     def test_by_the_exit_of_one_rank(self):
         self.check("exit one")
@@ -91,6 +92,7 @@ class Endings(RecordingTest):
 
 class Missing(RecordingTest):
     def test_ranks_without_the_recorder_are_reported_and_do_not_block_the_others(self):
+        self.needs_several_programs()
         program = self.program("ring.c")
         command = self.mpi.launch(2, program) + [":", "-n", "1", "env", "-u", "LD_PRELOAD", program]
         plain = self.run_command(command)
@@ -105,6 +107,7 @@ class Missing(RecordingTest):
     def test_a_rank_that_fails_before_it_starts_mpi(self):
         """The launcher then ends the other ranks."""
         self.only("openmpi", "MPICH's launcher does not end the other ranks")
+        self.needs_several_programs()
         command = self.mpi.launch(2, self.program("ring.c")) + [":", "-n", "1", "/bin/false"]
         plain = self.run_command(command)
         self.record_command(command)

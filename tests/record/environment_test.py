@@ -18,6 +18,7 @@ class Launching(RecordingTest):
         self.assert_pairs(profile, {(0, 0): (1000, 1)})
 
     def test_several_programs_in_one_world(self):
+        self.needs_several_programs()
         one, other = self.program("ring.c", "-DONE"), self.program("ring.c", "-DOTHER")
         self.assertNotEqual(one, other)
         command = [*self.mpi.launch(1, one), ":", "-n", "1", other]

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 
-from recording import ENVIRONMENT, Profile, RecordingTest, main
+from recording import ENVIRONMENT, Profile, RecordingTest, installed_mpi, main
 
 RING_OF_2 = {(0, 1): (1000, 1), (1, 0): (2000, 1)}
 RING_OF_3 = {(0, 1): (1000, 1), (1, 2): (2000, 1), (2, 0): (3000, 1)}
@@ -165,6 +165,9 @@ class Names(JobsTest):
                 self.assertEqual(log.read_text(), "words: -n 2 its words --version\n" * 2, "verbs that need a launcher start nothing")
 
     def test_a_launcher_with_a_file_of_programs(self):
+        self.needs_several_programs()
+        if self.mpi.name == "mpich" and installed_mpi.mpich().version[:2] == (4, 2):
+            self.skipTest("mpiexec of MPICH 4.2 takes all lines of the file for one")
         option = {"openmpi": "--app", "mpich": "-configfile"}[self.mpi.name]
         one, other = self.program("ring.c", "-DONE"), self.program("ring.c", "-DOTHER")
         (self.directory / "programs").write_text(f"# two programs\n-n 1 {one}\n-n 1 {other}\n")

@@ -250,6 +250,11 @@ class RecordingTest(unittest.TestCase):
         if self.mpi.name != mpi:
             self.skipTest(why)
 
+    def needs_several_programs(self):
+        """Skips the test if the launcher itself cannot start several programs in one job."""
+        if self.mpi.name == "openmpi" and not installed_mpi.open_mpi().starts_several_programs:
+            self.skipTest("mpirun 5.0.7 crashes if a command has several programs")
+
     def needs(self, function):
         """Skips the test if mpi.h does not declare the function."""
         if not re.search(rf"\b{function}\b", declarations(self.mpi.compilers[".c"])):

@@ -7,6 +7,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -15,6 +16,9 @@ KINDS = {".cpp", ".hpp", ".h", ".c", ".py", ".md", ".ts", ".mjs", ".css", ".sh",
 # Recorded data, other people's texts, and the list itself.
 SKIPPED = ("tests/data/", "tests/fuzz/corpus/", "tests/structure/", "reproduce/results/", "reproduce/papers/", "web/dist/", "web/THIRD-PARTY.md", "LICENSE",
            "packaging/debian/copyright", "CITATION.cff")
+
+# Without git, what is made from the sources.
+NOT_SOURCES = re.compile(r"(^|/)(build[^/]*|node_modules|__pycache__|\.git)/")
 
 
 def rules():
@@ -25,8 +29,10 @@ def rules():
 
 
 def files(root: pathlib.Path, prefixes):
-    listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=False).stdout.split("\n")
-    names = listed if any(listed) else [str(path.relative_to(root)) for path in sorted(root.rglob("*"))]
+    listed = []
+    if shutil.which("git"):
+        listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=False).stdout.split("\n")
+    names = listed if any(listed) else [str(path.relative_to(root)) for path in sorted(root.rglob("*")) if not NOT_SOURCES.search(str(path.relative_to(root)))]
     for name in names:
         path = root / name
         if name and path.is_file() and path.suffix in KINDS and not name.startswith(SKIPPED) and (not prefixes or name.startswith(tuple(prefixes))):

@@ -273,7 +273,7 @@ class Host(TuneTest):
 
     def test_the_threads_of_the_user_stay(self):
         self.compile(THREADS, "-fopenmp")
-        result = self.tune_smt("-x", "OMP_NUM_THREADS=2", "./app")
+        result = self.tune_smt("-x", "OMP_NUM_THREADS=2", "--bind-to", "core", "./app")
         self.assertIn("OMP_NUM_THREADS=2 is set", result["smt_not_tried"])
         self.assertEqual(result["verdict"], "not_measured")
         self.tune_smt("-x", "OMP_NUM_THREADS=1", "--bind-to", "hwthread", "./app")

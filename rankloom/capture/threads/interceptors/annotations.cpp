@@ -28,6 +28,7 @@ RANKLOOM_NO_OP(__tsan_mutex_post_signal, void*, unsigned)
 RANKLOOM_NO_OP(__tsan_mutex_pre_divert, void*, unsigned)
 RANKLOOM_NO_OP(__tsan_mutex_post_divert, void*, unsigned)
 RANKLOOM_NO_OP(__tsan_flush_memory)
+RANKLOOM_NO_OP(__tsan_check_no_mutexes_held)
 
 // Objects of the runtimes of other languages.
 RANKLOOM_CALLBACK void* __tsan_external_register_tag(const char*) {
