@@ -139,6 +139,8 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom topo probe --seconds 1 -o measured.json -- mpirun -n 4\n"
      "# draw two switches with six nodes of sixteen cores each\n"
      "rankloom topo show \"switch:2=4.1 node:6=3.7 core:16=1\"\n"
+     "# a page with the picture of a network\n"
+     "rankloom topo show torus:4x4x4 -o machine.html\n"
      "# check a topology file\n"
      "rankloom topo check cluster.json\n"
      "# write a topology string as a file, to edit it by hand\n"
@@ -277,7 +279,8 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom chooses the nodes of jobs so that no two jobs share network resources. An existing Slurm of the machine "
      "is not touched, and `down` removes everything. Needs root. `check` queries any Slurm installation for its "
      "running jobs and recomputes their routes. `watch` does this at intervals, for people, as JSON lines and for "
-     "Prometheus, and shows what a policy would have chosen; it needs no plugin. `why` says why a job waits although "
+     "Prometheus, and shows what a policy would have chosen; it needs no plugin. `status` lists the running jobs, or "
+     "shows them on the machine in a page. `why` says why a job waits although "
      "nodes are free. `place` prints the placement of an srun step; the plugin of `srun --rankloom=MAPPING` "
      "calls it.",
      "# start four nodes, run a job and stop them\n"

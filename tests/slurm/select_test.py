@@ -351,12 +351,38 @@ class Select(Cluster):
         self.assertIn('rankloom_slurm_jobs_sharing{resource="routers"} 2\n', text)
         self.assertIn('rankloom_slurm_nodes{state="unused"} 56\n', text)
         self.assertEqual(run(PROGRAM, "slurm", "check", env=self.env, status=None).returncode, 4)
+        self.check_status(first, second, alone)
         text = run(PROGRAM, "slurm", "watch", "--count", 2, "--interval", "100ms", env=self.env).stdout
         self.assertEqual(len(re.findall("3 jobs on 8 of 64 nodes; 2 share routers; with closed-best 3 would be isolated", text)), 2)
         other = os.path.join(self.scratch.name, "other.prom")
         pathlib.Path(other).write_text("mine\n")
         self.assertNotEqual(run(PROGRAM, "slurm", "watch", "--count", 1, "--prometheus", other, env=self.env, status=None).returncode, 0)
         self.assertEqual(pathlib.Path(other).read_text(), "mine\n")
+
+    def check_status(self, first, second, alone):
+        waiting = self.queue(64)
+        page = os.path.join(self.scratch.name, "status.html")
+        found = json.loads(run(PROGRAM, "slurm", "status", "--json", "-o", page, env=self.env).stdout)
+        self.assertEqual((found["nodes"], found["nodes_in_use"], found["waiting"], found["output"]), (64, 8, [waiting], page))
+        jobs = {job["job"]: job for job in found["jobs"]}
+        self.assertEqual({name: job["shared_resources"] for name, job in jobs.items()}, {first: 2, second: 2, alone: 0})
+        self.assertEqual((jobs[first]["nodes"], jobs[second]["nodes"]), (["n1", "n4"], ["n2", "n3"]))
+        limits = run("squeue", "-h", "-j", first, "-o", "%S %e", env={**self.env, "SLURM_TIME_FORMAT": "%s"}).stdout.split()
+        self.assertEqual([jobs[first]["start"], jobs[first]["end"]], [float(time) for time in limits])
+        data = json.loads(re.search(r'id="rankloom-data">(.*?)</script>', pathlib.Path(page).read_text(), re.DOTALL).group(1))
+        self.assertEqual(data["verdict"]["sentence"], "3 jobs on 8 of 64 nodes; 2 share routers; 1 waits.")
+        self.assertEqual(data["verdict"]["commands"], [f"rankloom slurm why {waiting}"])
+        section = data["allocation"]
+        self.assertEqual((section["names"][0], section["machine"]["boxes"][63]["label"]), ("n1", "n64"))
+        for job in section["policies"][0]["jobs"]:
+            self.assertLessEqual(job["start"], section["now"])
+            self.assertGreater(job["end"], section["now"])
+        text = run(PROGRAM, "slurm", "status", env=self.env).stdout
+        self.assertIn("3 jobs on 8 of 64 nodes; 2 share routers; 1 waits\n", text)
+        self.assertRegex(text, rf"{first} +2 +\S+ \S+ +\S+ \S+ +2 +n1, n4\n")
+        self.assertIn(f"next: rankloom slurm why {waiting}\n", text)
+        self.assertIn("--json", run(PROGRAM, "slurm", "status", "-o", "status.json", env=self.env, status=2).stderr)
+        self.cancel(waiting)
 
     def test_watches_a_slurm_without_a_plugin(self):
         """The machine comes from Slurm's topology.conf, or from the command line."""

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { devices_document, network_document } from "./fixtures/make.mjs";
+import { devices_document, machine_document, network_document, status_document } from "./fixtures/make.mjs";
 import { check, fixture, HERE, run } from "./harness.mjs";
 
 const UPDATE = process.argv.includes("--update");
@@ -68,7 +68,7 @@ async function shrunk(page, png) {
 for (const width of WIDTHS)
   check(`At ${width} wide the pictures look like their references`, async (browser) => {
     const page = await browser.open(fixture("tune"), { width });
-    const helper = await (await browser.browser.newContext()).newPage();
+    const helper = await (await (await browser.browser({ dark: false, still: true })).newContext()).newPage();
     for (const [name, selector] of Object.entries(PICTURES)) {
       const picture = await page.locator(selector).first().screenshot();
       const file = join(REFERENCES, `${name}-${width}.png`);
@@ -83,7 +83,7 @@ for (const width of WIDTHS)
   });
 
 check("The comparison tells pictures apart", async (browser) => {
-  const helper = await (await browser.browser.newContext()).newPage();
+  const helper = await (await (await browser.browser({ dark: false, still: true })).newContext()).newPage();
   const before = readFileSync(join(REFERENCES, "before-1440.png")), after = readFileSync(join(REFERENCES, "after-1440.png"));
   const other = await difference(helper, before, after);
   assert.ok(other.mean > MEAN && other.worst > WORST, `mean ${other.mean}, worst ${other.worst}`);
@@ -95,8 +95,9 @@ check("The comparison tells pictures apart", async (browser) => {
 });
 
 check("Nothing is wider than the window, at any width, in any report", async (browser) => {
-  for (const name of ["tune", "devices", "network", "allocation", "online"]) {
-    const page = await browser.open(name === "devices" ? devices_document() : name === "network" ? network_document() : fixture(name), { height: 800 });
+  const made = { devices: devices_document, network: network_document, machine: machine_document, status: status_document };
+  for (const name of ["tune", "devices", "network", "machine", "allocation", "status", "online"]) {
+    const page = await browser.open(made[name]?.() ?? fixture(name), { height: 800 });
     if (name === "devices") await page.getByText("Table: devices of each node").click();
     for (const width of [...WIDTHS, 320]) {
       await page.setViewportSize({ width, height: 800 });

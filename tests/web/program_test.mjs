@@ -34,6 +34,7 @@ check("A profile on a machine: sentence, maps, machine and mappers", async (brow
   assert.equal(await page.locator("#machine .panel tbody tr").count(), partners.size);
   const core = unpack(document.orders.at(-1).core_of)[5];
   assert.ok((await page.locator("#machine .panel").innerText()).includes(`core ${core % 8}`) || (await page.locator("#machine .panel").innerText()).includes(`core ${core % 4}`));
+  assert.equal(await page.locator("figure", { hasText: "Message sizes and distances" }).locator("svg rect").count(), document.size_distance.after.flat().filter((value) => value > 0).length);
   const levels = await page.locator("#figures .bar-label").allInnerTexts();
   for (const level of document.levels) assert.ok(levels.includes(level.label), level.label);
 });
@@ -93,5 +94,16 @@ check("More ranks than can be drawn one by one: blocks, and it says so", async (
   assert.deepEqual(page.trouble, []);
   assert.equal(await page.locator("#traffic canvas").count(), 1);
 });
+
+for (const [machine, sections] of [["torus:4x4x4 core:2", ["verdict", "network", "machine", "reproduce"]], ["node:2=10 nic:1 numa:2=3 gpu:2 core:4=1", ["verdict", "machine", "reproduce"]], ["fattree:k=8 core:4", ["verdict", "network", "machine", "reproduce"]]])
+  check(`The machine ${machine} alone`, async (browser) => {
+    assert.match(rankloom(browser.folder, "topo", "show", machine, "-o", "machine.html"), /^machine\.html: .*nodes/);
+    const page = await browser.open_file(join(browser.folder, "machine.html")), text = rankloom(browser.folder, "topo", "show", machine);
+    assert.deepEqual(page.trouble, []);
+    assert.equal(await page.locator("h1").textContent(), machine);
+    assert.deepEqual(await page.locator("main > section").evaluateAll((all) => all.map((s) => s.id)), sections);
+    assert.equal(await page.locator("#verdict .sentence").textContent(), `${text.split("\n")[0]}.`);
+    assert.match(await page.locator("#machine").innerText(), /assumed/);
+  });
 
 await run();

@@ -3,8 +3,10 @@
 import { allocation_section } from "./allocation/section";
 import { button, element } from "./ui/dom";
 import { heat_section } from "./heat/section";
+import { bare_machine_section } from "./machine/bare";
 import { machine_section } from "./machine/section";
 import { mappers_section } from "./mappers";
+import { bare_network_section } from "./network/bare";
 import { network_section } from "./network/section";
 import { navigation } from "./ui/navigation";
 import { online_section } from "./online";
@@ -35,9 +37,9 @@ async function body_of(value: ReportDocument, summary: HTMLElement | undefined):
   const selection = new Selection(), links = new Selection<DirectedLink>();
   const sections = [
     verdict_section(report, links),
-    network_section(report, selection, links),
+    network_section(report, selection, links) ?? bare_network_section(report),
     heat_section(report, selection),
-    machine_section(report, selection),
+    machine_section(report, selection) ?? bare_machine_section(report),
     traffic_section(report),
     mappers_section(report),
     await allocation_section(report),

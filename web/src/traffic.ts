@@ -3,10 +3,11 @@
 import { bar_chart, bar_key, columns_chart } from "./ui/bars";
 import { element, type Child } from "./ui/dom";
 import { figure, section } from "./ui/figure";
-import { bytes, count, percent, plural, seconds, short } from "./ui/format";
+import { binary, bytes, count, percent, plural, seconds, short } from "./ui/format";
 import type { Report } from "./data/report";
 import type { LevelDocument, PhaseDocument } from "./data/schema";
 import { series_chart } from "./ui/series";
+import { size_distance } from "./size_distance";
 import { folded_table, make_table } from "./ui/table";
 
 const BOTH = ["before", "after"];
@@ -73,22 +74,12 @@ function links(rows: { label: string; before: number; after?: number }[]): HTMLE
   );
 }
 
-function size_label(value: number): string {
-  const units = ["", "Ki", "Mi", "Gi", "Ti"];
-  let i = 0;
-  while (value >= 1024 && i < units.length - 1) {
-    value /= 1024;
-    ++i;
-  }
-  return `${Math.round(value)}${units[i]}`;
-}
-
 function sizes(rows: { from: number; to: number; messages: number }[]): HTMLElement {
   const total = rows.reduce((sum, row) => sum + row.messages, 0);
   return figure(
     "Message sizes",
     `${plural(total, "message")} by size in bytes (powers of two).`,
-    columns_chart("Messages by size", rows.map((row) => ({ label: size_label(row.from), value: row.messages })), short),
+    columns_chart("Messages by size", rows.map((row) => ({ label: binary(row.from), value: row.messages })), short),
     folded_table("Table: message sizes", () =>
       make_table(
         "Messages by size",
@@ -200,6 +191,7 @@ export function traffic_section(report: Report): HTMLElement | undefined {
   const { document } = report;
   const figures: Child[] = [
     document.levels?.length ? levels(document.levels) : null,
+    document.size_distance ? size_distance(document.size_distance) : null,
     document.links?.length && !report.network ? links(document.links) : null,
     document.sizes?.length ? sizes(document.sizes) : null,
     document.kinds?.collectives?.length ? kinds(document.kinds) : null,

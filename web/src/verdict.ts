@@ -15,6 +15,7 @@ const BADGES: Record<VerdictDocument["kind"], string> = {
   none: "No gain",
   comparison: "Comparison",
   profile: "Profile",
+  machine: "Machine",
   allocation: "Allocation",
   online: "Online migration",
 };

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: the properties of a program and the effect of a mapping.
+// report/document: the properties of a program or a machine, and the effect of a mapping.
 #include "rankloom/report/document/describe.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <span>
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
+#include "rankloom/evaluate/size_distance.hpp"
 #include "rankloom/model/cost/bottlenecks.hpp"
 #include "rankloom/model/cost/loads.hpp"
+#include "rankloom/model/machine/origins.hpp"
 #include "rankloom/report/document/displayed_traffic.hpp"
 #include "rankloom/report/layout/network_layout.hpp"
+#include "rankloom/report/terminal/machine_outline.hpp"
+#include "rankloom/report/topology_findings.hpp"
 
 namespace rankloom {
 
@@ -97,6 +103,51 @@ std::vector<LevelRow> levels_of(const CommGraph& graph, const Topology& topology
   return rows;
 }
 
+std::string distance_label(const Topology& topology, const SizesAtDistance& row) {
+  if (row.hops > 0)
+    return row.hops == SizesAtDistance::max_hops ? fmt::format("{} hops or more", row.hops) : counted(row.hops, "hop");
+  return row.level < topology.levels().size() ? level_label(topology, row.level) : "on the same core";
+}
+
+/// The farther distance is the lower one.
+std::pair<std::uint32_t, std::size_t> distance_key(const SizesAtDistance& row) {
+  return {SizesAtDistance::max_hops - row.hops, row.level};
+}
+
+/// Nothing if the profile does not count messages. Sizes without traffic at both ends are left out.
+std::optional<SizeDistanceMap> size_distance_of(const CommGraph& graph, const Topology& topology,
+                                                const ComparedPlacements& placements) {
+  const auto before = sizes_by_distance(graph, topology, placements.before);
+  const auto after =
+      placements.after.empty() ? std::vector<SizesAtDistance>() : sizes_by_distance(graph, topology, placements.after);
+  if (before.empty()) return std::nullopt;
+  std::map<std::pair<std::uint32_t, std::size_t>, std::string> labels;
+  std::size_t first = SizesAtDistance::size_classes, end = 0;
+  for (const auto* const rows : {&before, &after}) {
+    for (const SizesAtDistance& row : *rows) {
+      labels.emplace(distance_key(row), distance_label(topology, row));
+      for (std::size_t size = 0; size < row.bytes.size(); ++size) {
+        if (row.bytes[size] == 0) continue;
+        first = std::min(first, size);
+        end = std::max(end, size + 1);
+      }
+    }
+  }
+  SizeDistanceMap map;
+  for (std::size_t size = first; size < end; ++size) map.sizes.push_back(std::uint64_t{1} << size);
+  for (const auto& [key, label] : labels) map.distances.push_back(label);
+  const auto fill = [&](const std::vector<SizesAtDistance>& rows, std::vector<SizeDistanceMap::Row>& table) {
+    table.assign(labels.size(), SizeDistanceMap::Row(end - first));
+    for (const SizesAtDistance& row : rows) {
+      const auto at = static_cast<std::size_t>(std::distance(labels.begin(), labels.find(distance_key(row))));
+      std::copy_n(row.bytes.begin() + static_cast<std::ptrdiff_t>(first), end - first, table[at].begin());
+    }
+  };
+  fill(before, map.before);
+  if (!placements.after.empty()) fill(after, map.after);
+  return map;
+}
+
 /// The share of the bytes that stays within nodes.
 double share_inside(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of) {
   const auto levels = level_traffic(graph, topology, core_of);
@@ -150,6 +201,7 @@ void describe_placements(CommGraph graph, const Topology& topology, ComparedPlac
                          ReportDocument& document) {
   document.machine = lay_out_machine(topology);
   document.levels = levels_of(graph, topology, placements);
+  document.size_distance = size_distance_of(graph, topology, placements);
   document.model = info(placements.model).name;
   if (!topology.is_matrix() && topology.node_count() > 1 && !placements.after.empty())
     document.verdict.inside = {share_inside(graph, topology, placements.before),
@@ -175,6 +227,47 @@ void describe_placements(CommGraph graph, const Topology& topology, ComparedPlac
   if (compared) add("after", placements.after_label, placements.after);
   if (!document.cost_default) document.cost_default = document.orders.front().cost;
   show(std::move(graph), document);
+}
+
+namespace {
+
+std::string width_name(const std::string& kind) {
+  if (kind == "bus") return "messages at full rate on the memory bus of a node";
+  if (kind == "node") return "messages at full rate through the network cards of a node";
+  if (kind == "link") return "messages at full rate on a link";
+  return fmt::format("messages at full rate through the uplink of a {}", kind);
+}
+
+/// Costs from the top down, then widths.
+std::vector<NumberRow> numbers_of(const Topology& topology) {
+  std::vector<NumberRow> rows;
+  if (topology.is_matrix()) return rows;
+  if (topology.routed())
+    rows.push_back({"over one hop of the network", cost_text(topology.network().per_hop()),
+                    std::string(to_string(cost_origin(topology, topology.node_level())))});
+  for (std::size_t level = 0; level < topology.levels().size(); ++level) {
+    if (const auto& cost = topology.levels()[level].cost)
+      rows.push_back(
+          {level_label(topology, level), cost_text(*cost), std::string(to_string(cost_origin(topology, level)))});
+  }
+  for (const ChannelSpec::Width& width : effective_widths(topology)) {
+    rows.push_back({width_name(width.kind),
+                    std::isinf(width.messages) ? "unlimited" : fmt::format("{}", width.messages),
+                    std::string(to_string(width.origin))});
+  }
+  return rows;
+}
+
+}  // namespace
+
+void describe_machine(const Topology& topology, std::string_view headline, ReportDocument& document) {
+  document.machine = lay_out_machine(topology);
+  if (!topology.is_matrix()) document.network = network_of(topology, {});
+  document.numbers = numbers_of(topology);
+  document.verdict.kind = "machine";
+  document.verdict.sentence = fmt::format("{}.", headline);
+  for (const TopologyFinding& finding : check_topology(topology))
+    document.verdict.notes.push_back(fmt::format("{}. {}", finding.what, finding.hint));
 }
 
 namespace {

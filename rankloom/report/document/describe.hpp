@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: writes the properties of a program, and the effect of a mapping, into a document.
+// report/document: writes the properties of a program or a machine, and the effect of a mapping, into a document.
 #pragma once
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankloom/core/result.hpp"
@@ -33,5 +34,9 @@ void describe_traffic(CommGraph graph, ReportDocument& document);
 /// Traffic, placements, machine, levels, links, costs and predicted times. Consumes the graph. O(edges x route length).
 void describe_placements(CommGraph graph, const Topology& topology, ComparedPlacements placements,
                          ReportDocument& document);
+
+/// A machine without a program: its parts, network, costs and widths, and what `topo check` finds. `headline` names its
+/// size.
+void describe_machine(const Topology& topology, std::string_view headline, ReportDocument& document);
 
 }  // namespace rankloom

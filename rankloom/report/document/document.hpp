@@ -28,7 +28,7 @@ struct Measured {
 
 struct Verdict {
   /// "gain" (over the launcher's default placement, by the model or measured), "none", "comparison" (of mappings,
-  /// without the default placement), "profile", "allocation" or "online".
+  /// without the default placement), "profile", "machine", "allocation" or "online".
   std::string kind;
   std::string sentence;
   std::vector<std::string> notes;
@@ -61,6 +61,14 @@ struct LevelRow {
   double bytes_after = 0, messages_after = 0;
 };
 
+/// The bytes by distance and mean message size of a pair.
+struct SizeDistanceMap {
+  std::vector<std::string> distances;  ///< The farthest first.
+  std::vector<std::uint64_t> sizes;    ///< The smallest size of each column, ascending powers of two.
+  using Row = std::vector<double>;
+  std::vector<Row> before, after;  ///< By distance and size; `after` is empty if nothing is compared.
+};
+
 struct LinkRow {
   std::string label;
   double before = 0, after = 0;
@@ -75,7 +83,12 @@ struct NetworkSection {
   struct Loads {
     std::vector<float> there, back;
   };
-  Loads before, after;  ///< `after` is empty if nothing is compared.
+  Loads before, after;  ///< `after` is empty if nothing is compared, both are empty for a machine without a program.
+};
+
+/// A cost or width of the machine, and where it comes from: "between nodes", "10, latency 2.5 us", "measured".
+struct NumberRow {
+  std::string what, value, origin;
 };
 
 struct SizeRow {
@@ -124,6 +137,8 @@ struct AllocationSection {
   std::string trace;
   std::optional<MachineLayout> machine;
   std::vector<PolicyRow> policies;
+  std::optional<double> now = {};       ///< Of a running batch system: the time of the report.
+  std::vector<std::string> names = {};  ///< By node; empty: not known.
 };
 
 struct OnlineNode {
@@ -178,7 +193,9 @@ struct ReportDocument {
   bool default_is_first = true;        ///< The first one is the launcher's default placement.
   std::vector<HeatOrder> heat_orders;  ///< Of the same ids.
   std::optional<MachineLayout> machine;
+  std::vector<NumberRow> numbers;  ///< Of a machine without a program.
   std::vector<LevelRow> levels;
+  std::optional<SizeDistanceMap> size_distance;
   std::vector<LinkRow> links;
   std::optional<NetworkSection> network;
   std::vector<SizeRow> sizes;

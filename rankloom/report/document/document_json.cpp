@@ -133,6 +133,8 @@ Json allocation_json(const AllocationSection& allocation) {
   if (allocation.machine) json["machine"] = machine_json(*allocation.machine);
   json["policies"] = Json::array();
   for (const PolicyRow& row : allocation.policies) json["policies"].push_back(policy_json(row));
+  if (allocation.now) json["now"] = *allocation.now;
+  if (!allocation.names.empty()) json["names"] = allocation.names;
   return json;
 }
 
@@ -295,7 +297,7 @@ Json network_json(const NetworkSection& network) {
     kind.push_back(cable.kind);
   }
   json["cables"] = {{"a", packed(a)}, {"b", packed(b)}, {"kind", packed(kind)}};
-  json["before"] = loads_json(network.before);
+  if (!network.before.there.empty()) json["before"] = loads_json(network.before);
   if (!network.after.there.empty()) json["after"] = loads_json(network.after);
   return json;
 }
@@ -356,6 +358,11 @@ void add_comparison(const ReportDocument& document, Json& json) {
     }
     json["levels"].push_back(std::move(line));
   }
+  if (document.size_distance) {
+    const SizeDistanceMap& map = *document.size_distance;
+    json["size_distance"] = {{"distances", map.distances}, {"sizes", map.sizes}, {"before", map.before}};
+    if (!map.after.empty()) json["size_distance"]["after"] = map.after;
+  }
   for (const LinkRow& row : document.links) {
     json["links"].push_back({{"label", row.label}, {"before", row.before}});
     if (compared) json["links"].back()["after"] = row.after;
@@ -391,6 +398,8 @@ Json to_json(const ReportDocument& document) {
   if (!document.verdict.kind.empty()) json["verdict"] = verdict_json(document.verdict);
   add_traffic(document, json);
   if (document.machine && !document.machine->boxes.empty()) json["machine"] = machine_json(*document.machine);
+  for (const NumberRow& row : document.numbers)
+    json["numbers"].push_back({{"what", row.what}, {"value", row.value}, {"origin", row.origin}});
   add_comparison(document, json);
   if (document.network) json["network"] = network_json(*document.network);
   add_profile(document, json);

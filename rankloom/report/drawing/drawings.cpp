@@ -38,6 +38,7 @@ void add_heat_maps(const ReportDocument& document, DrawingOptions options, std::
 
 void add_machine(const ReportDocument& document, const MachineLayout& machine, std::vector<Drawing>& drawings) {
   if (machine.boxes.empty()) return;
+  if (document.verdict.kind == "machine") drawings.push_back(draw_machine(machine, {}, "machine", "the machine"));
   for (const PlacementRow& order : document.orders) {
     if (order.core_of.empty()) continue;
     drawings.push_back(draw_machine(machine, order.core_of, "machine-" + order.id,
@@ -128,6 +129,11 @@ void add_allocation(const AllocationSection& allocation, const DrawingOptions& o
       begin = std::min(begin, job.submit);
       end = std::max(end, job.end);
     }
+  }
+  if (allocation.now) {
+    for (const PolicyRow& policy : allocation.policies)
+      drawings.push_back(draw_policy(policy, allocation.nodes, begin, end, options));
+    return;
   }
   drawings.push_back(draw_bars(
       "policies", "share of the machine in use, and of parallel jobs that share no link or router", rows, options));

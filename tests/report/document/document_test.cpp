@@ -229,6 +229,42 @@ TEST(Document, ProfilesTellSizesCollectivesAndTime) {
   EXPECT_THAT(document.verdict.notes, ::testing::Contains(HasSubstr("25.0 % of the time is spent in MPI")));
 }
 
+TEST(Document, CountsBytesByDistanceAndMessageSize) {
+  const SizeDistanceMap map = described(cores({0, 2, 1, 3})).size_distance.value();
+  EXPECT_THAT(map.distances, ElementsAre("between nodes", "between cores of a node"));
+  EXPECT_THAT(map.sizes, ElementsAre(64));
+  EXPECT_THAT(map.before, ElementsAre(ElementsAre(1500), ElementsAre(0)));
+  EXPECT_THAT(map.after, ElementsAre(ElementsAre(0), ElementsAre(1500)));
+  const auto json = to_json(described({}));
+  EXPECT_EQ(json["size_distance"]["distances"].size(), 1);
+  EXPECT_FALSE(json["size_distance"].contains("after"));
+}
+
+TEST(Document, DescribesAMachineWithoutAProgram) {
+  ReportDocument document;
+  document.title = "machine";
+  describe_machine(topology("torus:4x4=5,500ns core:2=7 width:bus=4"), "16 nodes, 32 cores", document);
+  EXPECT_EQ(document.verdict.sentence, "16 nodes, 32 cores.");
+  EXPECT_THAT(document.verdict.notes, ElementsAre(HasSubstr("one hop of the network (cost 5) is cheaper")));
+  const nlohmann::json json = nlohmann::json::parse(to_json(document).dump());
+  EXPECT_FALSE(json["network"].contains("before"));
+  EXPECT_EQ(json["network"]["nodes"], 16);
+  std::vector<std::string> numbers;
+  for (const NumberRow& row : document.numbers) numbers.push_back(row.what + " | " + row.value + " | " + row.origin);
+  EXPECT_THAT(numbers,
+              ElementsAre("over one hop of the network | 5, latency 500 ns | stated",
+                          "between cores of a node | 7 | stated", "messages at full rate on a link | 1 | assumed",
+                          "messages at full rate on the memory bus of a node | 4 | stated"));
+}
+
+TEST(Document, AMachineOfDistancesAloneHasNoPicture) {
+  ReportDocument document;
+  describe_machine(*Topology::from_matrix(2, {0, 1, 1, 0}), "2 cores", document);
+  const auto json = to_json(document);
+  EXPECT_FALSE(json.contains("machine") || json.contains("network") || json.contains("numbers"));
+  EXPECT_EQ(document.verdict.kind, "machine");
+}
+
 TEST(Html, ThePageHasAPlaceForTheData) {
   EXPECT_THAT(std::string(report_page()), HasSubstr("<script type=\"application/json\" id=\"rankloom-data\">"));
 }

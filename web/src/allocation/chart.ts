@@ -9,13 +9,13 @@ import { Surface } from "../ui/surface";
 import { token } from "../ui/theme";
 import { hide_tooltip, show_tooltip } from "../ui/tooltip";
 import { JobPaint } from "./job_paint";
-import { jobs_at, range_words, type Job } from "./jobs";
+import { jobs_at, type Job } from "./jobs";
 
 const LEFT = 44, TOP = 4, BOTTOM = 24;
 
 function job_lines(job: Job): { name: string; text: string }[] {
   return [
-    { name: "nodes", text: `${job.size}: ${range_words(job).slice(0, 60)}` },
+    { name: "nodes", text: `${job.size}: ${job.words.slice(0, 60)}` },
     { name: "waited", text: seconds(job.start - job.submit) },
     { name: "ran", text: `${seconds(job.end - job.start)} from ${seconds(job.start)}` },
     { name: "links", text: job.shares_links ? "shared with another job" : "its own" },

@@ -16,6 +16,8 @@ export interface Job {
   colour: number;
   /** First and last node of each run of consecutive nodes. */
   ranges: [number, number][];
+  /** The same as text: "0–3, 8", "n1–n4, n9". */
+  words: string;
 }
 
 function from_list(nodes: ArrayLike<number>): [number, number][] {
@@ -56,26 +58,28 @@ function give_colours(jobs: Job[], colours: number): void {
   }
 }
 
-export async function decode_jobs(documents: JobDocument[]): Promise<Job[]> {
+/** `names`: of the nodes, if they are known. */
+export async function decode_jobs(documents: JobDocument[], names?: string[]): Promise<Job[]> {
+  const name = (node: number) => names?.[node] ?? String(node);
   const jobs = await Promise.all(
-    documents.map(async (job, index) => ({
-      id: String(job.id),
-      index,
-      size: job.size,
-      submit: job.submit,
-      start: job.start,
-      end: job.end,
-      shares_links: job.shares_links ?? false,
-      colour: 0,
-      ranges: typeof job.nodes === "string" ? from_words(job.nodes) : from_list(Array.isArray(job.nodes) ? job.nodes : await decode_u32(job.nodes)),
-    })),
+    documents.map(async (job, index) => {
+      const ranges = typeof job.nodes === "string" ? from_words(job.nodes) : from_list(Array.isArray(job.nodes) ? job.nodes : await decode_u32(job.nodes));
+      return {
+        id: String(job.id),
+        index,
+        size: job.size,
+        submit: job.submit,
+        start: job.start,
+        end: job.end,
+        shares_links: job.shares_links ?? false,
+        colour: 0,
+        ranges,
+        words: ranges.map(([first, last]) => (first === last ? name(first) : `${name(first)}–${name(last)}`)).join(", "),
+      };
+    }),
   );
   give_colours(jobs, JOB_COLOURS.length);
   return jobs;
-}
-
-export function range_words(job: Job): string {
-  return job.ranges.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(", ");
 }
 
 /** The job on each node at a time; undefined: free. */

@@ -8,7 +8,7 @@ import type { AllocationDocument, PolicyDocument } from "../data/schema";
 import { series_chart } from "../ui/series";
 import { folded_table, make_table } from "../ui/table";
 import { job_chart, machine_at } from "./chart";
-import { decode_jobs, jobs_at, range_words, type Job } from "./jobs";
+import { decode_jobs, jobs_at, type Job } from "./jobs";
 
 const LINES = ["--category-1", "--category-2", "--category-3", "--category-4", "--category-5", "--category-6"];
 
@@ -64,7 +64,11 @@ function waits(named: { policy: string; jobs: Job[] }[]): HTMLElement | undefine
   );
 }
 
-function jobs_table(jobs: Job[]): HTMLElement {
+/** Of a running batch system, times are relative to `now`. */
+function jobs_table(jobs: Job[], now?: number): HTMLElement {
+  const column = (name: string, time: (job: Job) => number) => ({ name, cell: (job: Job) => ({ show: seconds(time(job)), value: time(job) }) });
+  const times = now === undefined ? [column("Submitted", (job) => job.submit), column("Waited", (job) => job.start - job.submit), column("Start", (job) => job.start), column("End", (job) => job.end)]
+    : [column("Waited", (job) => job.start - job.submit), column("Has run", (job) => now - job.start), column("Time left", (job) => job.end - now)];
   return folded_table(
     `Table: ${plural(jobs.length, "job")}`,
     () =>
@@ -73,12 +77,9 @@ function jobs_table(jobs: Job[]): HTMLElement {
         [
           { name: "Job", cell: (job) => job.id },
           { name: "Nodes", cell: (job) => job.size },
-          { name: "Submitted", cell: (job) => ({ show: seconds(job.submit), value: job.submit }) },
-          { name: "Waited", cell: (job) => ({ show: seconds(job.start - job.submit), value: job.start - job.submit }) },
-          { name: "Start", cell: (job) => ({ show: seconds(job.start), value: job.start }) },
-          { name: "End", cell: (job) => ({ show: seconds(job.end), value: job.end }) },
+          ...times,
           { name: "Shares links", cell: (job) => (job.shares_links ? "yes" : "no") },
-          { name: "On nodes", cell: (job) => range_words(job) },
+          { name: "On nodes", cell: (job) => job.words },
         ],
         jobs,
         { sortable: true },
@@ -101,8 +102,15 @@ function busiest_time(jobs: Job[]): number {
   return best;
 }
 
+/** "at 2 h"; of a running batch system "now", "2 h ago", "in 2 h". */
+function time_words(time: number, now?: number): string {
+  if (now === undefined) return `at ${seconds(time)}`;
+  return time === now ? "now" : time < now ? `${seconds(now - time)} ago` : `in ${seconds(time - now)}`;
+}
+
 function policy_view(allocation: AllocationDocument, policy: PolicyDocument, jobs: Job[]): HTMLElement {
-  if (jobs.length === 0) return element("p", { class: "note" }, policy.jobs_note ?? "The jobs of this policy are not in this report.");
+  const { now } = allocation;
+  if (jobs.length === 0) return element("p", { class: "note" }, policy.jobs_note ?? (now === undefined ? "The jobs of this policy are not in this report." : "No job runs."));
   const begin = Math.min(...jobs.map((job) => job.start)), end = Math.max(...jobs.map((job) => job.end));
   const slider_id = fresh_id("time");
   const slider = element("input", { id: slider_id, type: "range", min: begin, max: end, step: "any" });
@@ -117,7 +125,7 @@ function policy_view(allocation: AllocationDocument, policy: PolicyDocument, job
     const running = new Set(jobs_at(jobs, allocation.nodes, time).filter((job): job is Job => job !== undefined));
     const sharing = [...running].filter((job) => job.shares_links).sort((a, b) => a.index - b.index);
     const busy = [...running].reduce((sum, job) => sum + job.size, 0);
-    state.textContent = `at ${seconds(time)}: ${plural(running.size, "job")} on ${count(busy)} of ${plural(allocation.nodes, "node")}${sharing.length > 0 ? `; sharing links: ${sharing.map((job) => job.id).join(", ")}` : "; none shares links"}`;
+    state.textContent = `${time_words(time, now)}: ${plural(running.size, "job")} on ${count(busy)} of ${plural(allocation.nodes, "node")}${sharing.length > 0 ? `; sharing links: ${sharing.map((job) => job.id).join(", ")}` : "; none shares links"}`;
   }
   slider.addEventListener("input", () => set_time(Number(slider.value)));
   slider.addEventListener("keydown", (event) => {
@@ -127,7 +135,7 @@ function policy_view(allocation: AllocationDocument, policy: PolicyDocument, job
     event.preventDefault();
     set_time(Math.min(end, Math.max(begin, Number(slider.value) + (step * (end - begin)) / 100)));
   });
-  set_time(busiest_time(jobs));
+  set_time(now ?? busiest_time(jobs));
   const sharing = jobs.filter((job) => job.shares_links).length;
   const key = element(
     "p",
@@ -155,21 +163,21 @@ function policy_view(allocation: AllocationDocument, policy: PolicyDocument, job
   return element(
     "div",
     { class: "stack" },
-    figure(`Jobs over time: ${policy.policy}`, "Nodes from top to bottom, time from left to right. Click to set the time.", element("div", {}, key, chart.root, element("div", { class: "slider" }, element("label", { for: slider_id }, "Time"), slider), element("p", {}, state)), jobs_table(jobs)),
+    figure(
+      now === undefined ? `Jobs over time: ${policy.policy}` : "Jobs over time",
+      `Nodes from top to bottom, time from left to right${now === undefined ? "" : ", each job from its start to the end of its time limit"}. Click to set the time.`,
+      element("div", {}, key, chart.root, element("div", { class: "slider" }, element("label", { for: slider_id }, "Time"), slider), element("p", {}, state)),
+      jobs_table(jobs, now),
+    ),
     policy.jobs_note && element("p", { class: "note" }, policy.jobs_note),
-    element("div", { class: "grid" }, machine && figure("The machine at that time", "One colour and number per job; free nodes are empty.", machine.root, machine_table(jobs)), busy),
+    element("div", { class: "grid" }, machine && figure("The machine at that time", "One colour and number per job; free nodes are empty.", machine.root, jobs_table(jobs, now)), busy),
   );
-}
-
-/** The table of jobs is also the text alternative of the picture of the machine. */
-function machine_table(jobs: Job[]): HTMLElement {
-  return jobs_table(jobs);
 }
 
 export async function allocation_section(report: Report): Promise<HTMLElement | undefined> {
   const { allocation } = report.document;
   if (!allocation || allocation.policies.length === 0) return undefined;
-  const named = await Promise.all(allocation.policies.map(async (policy) => ({ policy: policy.policy, document: policy, jobs: await decode_jobs(policy.jobs ?? []) })));
+  const named = await Promise.all(allocation.policies.map(async (policy) => ({ policy: policy.policy, document: policy, jobs: await decode_jobs(policy.jobs ?? [], allocation.names) })));
   const views = new Map<string, HTMLElement>();
   const host = element("div");
   const show = (name: string) => {
@@ -178,6 +186,7 @@ export async function allocation_section(report: Report): Promise<HTMLElement | 
     host.replaceChildren(views.get(name)!);
   };
   show(named[0].policy);
+  if (allocation.now !== undefined) return section("allocation", "Jobs on the machine", `${plural(named[0].jobs.length, "job")} on ${plural(allocation.nodes, "node")}.`, host);
   return section(
     "allocation",
     "Nodes for jobs",

@@ -41,8 +41,10 @@ export class Network {
     readonly a: Uint32Array,
     readonly b: Uint32Array,
     readonly kind: Uint32Array,
-    /** Before, and after if there is a comparison. */
+    /** Before, and after if there is a comparison; all zero without a program. */
     readonly loads: Loads[],
+    /** Whether there is a program. */
+    readonly loaded: boolean,
   ) {
     labels.forEach((label, vertex) => this.vertex_of.set(label, vertex));
     this.cable_of_node = new Int32Array(nodes).fill(-1);
@@ -170,5 +172,7 @@ export async function decode_network(packed: NetworkDocument): Promise<Network> 
   const loads = await Promise.all(
     [packed.before, packed.after].filter((one) => one !== undefined).map(async (one) => ({ there: await decode_f32(one.there), back: await decode_f32(one.back) })),
   );
-  return new Network(packed.text, packed.size, packed.nodes, packed.labels, first_core, x, y, packed.frames, packed.kinds, a, b, kind, loads);
+  const loaded = loads.length > 0;
+  if (!loaded) loads.push({ there: new Float32Array(a.length), back: new Float32Array(a.length) });
+  return new Network(packed.text, packed.size, packed.nodes, packed.labels, first_core, x, y, packed.frames, packed.kinds, a, b, kind, loads, loaded);
 }

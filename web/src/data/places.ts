@@ -10,6 +10,10 @@ export interface Rectangle {
   h: number;
 }
 
+export function contains(box: Rectangle, at: { x: number; y: number }): boolean {
+  return at.x >= box.x && at.y >= box.y && at.x < box.x + box.w && at.y < box.y + box.h;
+}
+
 /** A device at its position in the machine; its cores are numbered over the whole machine. */
 export interface PlacedDevice extends DeviceBox {
   /** Index into Places.units. */

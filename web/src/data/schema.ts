@@ -16,7 +16,7 @@ export interface BottleneckDocument {
 }
 
 export interface VerdictDocument {
-  kind: "gain" | "none" | "comparison" | "profile" | "allocation" | "online";
+  kind: "gain" | "none" | "comparison" | "profile" | "machine" | "allocation" | "online";
   sentence: string;
   notes?: string[];
   commands?: string[];
@@ -157,8 +157,16 @@ export interface NetworkDocument {
   frames: NetworkFrame[];
   kinds: CableKind[];
   cables: { a: PackedArray; b: PackedArray; kind: PackedArray };
-  before: LoadsDocument;
+  /** Undefined: a machine without a program. */
+  before?: LoadsDocument;
   after?: LoadsDocument;
+}
+
+/** A cost or width of the machine: "between nodes", "10, latency 2.5 us", "measured". */
+export interface NumberDocument {
+  what: string;
+  value: string;
+  origin: string;
 }
 
 export interface LevelDocument {
@@ -167,6 +175,14 @@ export interface LevelDocument {
   bytes_after?: number;
   messages_before?: number;
   messages_after?: number;
+}
+
+/** Bytes by distance (the farthest first) and mean message size of a pair (from each size to the next power of two). */
+export interface SizeDistanceDocument {
+  distances: string[];
+  sizes: number[];
+  before: number[][];
+  after?: number[][];
 }
 
 export interface CollectiveDocument {
@@ -222,6 +238,10 @@ export interface AllocationDocument {
   machine?: MachineDocument;
   nodes: number;
   policies: PolicyDocument[];
+  /** Of a running batch system: the time of the report. */
+  now?: number;
+  /** By node; undefined: not known. */
+  names?: string[];
 }
 
 export interface OnlineNode {
@@ -258,7 +278,10 @@ export interface ReportDocument {
   orders?: OrderDocument[];
   heatmap?: HeatMapDocument;
   machine?: MachineDocument;
+  /** Of a machine without a program. */
+  numbers?: NumberDocument[];
   levels?: LevelDocument[];
+  size_distance?: SizeDistanceDocument;
   links?: { label: string; before: number; after?: number }[];
   network?: NetworkDocument;
   sizes?: { from: number; to: number; messages: number }[];

@@ -18,6 +18,8 @@ export interface MachineScene {
   leaving: Map<Occupants, Float32Array>;
   chosen?: number;
   cursor?: number;
+  /** The marked node of a machine without ranks. */
+  unit?: MachineBox;
   partners: Partner[];
 }
 
@@ -77,6 +79,14 @@ export class MachinePainter {
     this.draw_lines();
     this.draw_chips();
     this.draw_devices();
+    if (this.scene.unit) this.mark(this.scene.camera.to_screen(this.scene.unit));
+  }
+
+  private mark(on: Rectangle): void {
+    rounded(this.context, on, 6);
+    this.context.strokeStyle = this.accent;
+    this.context.lineWidth = 3;
+    this.context.stroke();
   }
 
   private draw_wires(): void {
@@ -145,6 +155,9 @@ export class MachinePainter {
         rounded(context, r, 2);
         context.fillStyle = this.well;
         context.fill();
+        // Without ranks, the number of the core.
+        const size = Math.min(11, r.h * 0.55, r.w * 0.5);
+        if (scene.to.ranks.length === 0 && size >= 6) this.write_inside(inner.label.replace(/^\D+/, ""), r, size, false, undefined);
       }
     }
   }

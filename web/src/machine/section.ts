@@ -1,11 +1,10 @@
 // Machine, last step: the picture with its switch, keys, panel of partners and table.
 // SPDX-License-Identifier: Apache-2.0
 import { css, soft_heat } from "../ui/colour";
-import { button, choice, element, fresh_id } from "../ui/dom";
+import { choice, element, fresh_id } from "../ui/dom";
 import { figure, section } from "../ui/figure";
 import { bytes, count, percent, plural, ranges } from "../ui/format";
-import { attach_gestures } from "../ui/gestures";
-import type { PlacedDevice, Rectangle } from "../data/places";
+import { contains, type PlacedDevice } from "../data/places";
 import type { Report } from "../data/report";
 import type { MachineBox } from "../data/schema";
 import type { Selection } from "../ui/selection";
@@ -18,12 +17,9 @@ import { device_lines, device_table } from "./devices";
 import { Occupants, PartnerBook, type Partner } from "./occupants";
 import { is_folded, MachinePainter, type MachineScene } from "./painter";
 import { partner_panel } from "./panel";
+import { arrow_of, attach_keys, attach_view, zoom_buttons } from "./view";
 
 const MOVE_MS = 700;
-
-function contains(box: Rectangle, at: { x: number; y: number }): boolean {
-  return at.x >= box.x && at.y >= box.y && at.x < box.x + box.w && at.y < box.y + box.h;
-}
 
 /** The values of the colours: bytes exchanged with the chosen rank, otherwise the share of traffic that leaves the node. */
 function ramp_legend(unit: string): { root: HTMLElement; show: (partners: Partner[], rank: number | undefined) => void } {
@@ -150,7 +146,8 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
     return lines;
   };
 
-  attach_gestures(canvas, {
+  const redraw = () => surface.invalidate();
+  attach_view(canvas, scene.camera, redraw, {
     point: (x, y) => {
       const rank = rank_at(x, y), unit = unit_at(x, y), device = device_at(x, y);
       canvas.style.cursor = rank !== undefined || (device && scene.to.users_of(device).length > 0) || (unit && is_folded(unit, scene)) ? "pointer" : scene.camera.whole ? "default" : "grab";
@@ -165,9 +162,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
         ]);
       } else hide_tooltip();
     },
-    leave: hide_tooltip,
     press: (x, y) => {
-      canvas.focus({ preventScroll: true });
       const device = device_at(x, y), rank = rank_at(x, y) ?? (device && scene.to.users_of(device)[0]);
       if (rank !== undefined) {
         selection.select(rank === scene.chosen ? undefined : rank);
@@ -181,18 +176,6 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
         surface.invalidate();
       } else selection.select(undefined);
     },
-    drag: (dx, dy) => {
-      scene.camera.pan(dx, dy);
-      hide_tooltip();
-      surface.invalidate();
-    },
-    zoom: (factor, x, y) => {
-      hide_tooltip();
-      const changed = scene.camera.zoom(factor, x, y);
-      surface.invalidate();
-      return changed;
-    },
-    zoomed: () => !scene.camera.whole,
   });
 
   /** The next rank in a direction, by the centres of their boxes. */
@@ -214,24 +197,17 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
     return best;
   }
 
-  canvas.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const arrows: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-    const arrow = arrows[event.key];
-    if (arrow && event.shiftKey) scene.camera.pan(-arrow[0] * 60, -arrow[1] * 60);
-    else if (arrow) {
+  attach_keys(canvas, scene.camera, redraw, (event) => {
+    const arrow = arrow_of(event);
+    if (arrow) {
       scene.cursor = scene.cursor === undefined ? scene.to.ranks[0] : neighbour(scene.cursor, arrow[0], arrow[1]);
       scene.camera.reveal(scene.to.chip(scene.cursor), 8);
       say(`rank ${scene.cursor}: ${describe_rank(scene.cursor).map((line) => `${line.name} ${line.text}`).join("; ")}`);
     } else if (event.key === "Enter" || event.key === " ") {
       if (scene.cursor !== undefined) selection.select(scene.cursor === scene.chosen ? undefined : scene.cursor);
     } else if (event.key === "Escape") selection.select(undefined);
-    else if (event.key === "+" || event.key === "=") scene.camera.zoom(1.5);
-    else if (event.key === "-") scene.camera.zoom(1 / 1.5);
-    else if (event.key === "0" || event.key === "Home") scene.camera.reset();
-    else return;
-    event.preventDefault();
-    surface.invalidate();
+    else return false;
+    return true;
   });
   canvas.addEventListener("blur", () => {
     if (scene.chosen === undefined) scene.cursor = undefined;
@@ -249,18 +225,12 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
   };
   find.addEventListener("change", go);
 
-  const step = (act: () => void) => () => {
-    act();
-    surface.invalidate();
-  };
   const tools = element(
     "div",
     { class: "tools" },
     orders.length > 1 &&
       choice("Order", orders.map((o) => ({ value: o.id, label: o.id === "before" ? "Before" : o.id === "after" ? "After" : o.label })), last.order.id, switch_to).root,
-    button("Zoom in", step(() => scene.camera.zoom(1.5)), {}, "+"),
-    button("Zoom out", step(() => scene.camera.zoom(1 / 1.5)), {}, "−"),
-    button("Show all", step(() => scene.camera.reset()), {}, "All"),
+    ...zoom_buttons(scene.camera, redraw),
     element("label", { class: "find", for: find_id }, "Rank"),
     find,
     element("span", { class: "spread" }),

@@ -160,12 +160,12 @@ export class NetworkPainter {
     const zoom = Math.min(1.6, Math.max(0.55, scene.camera.scale / 7));
     // Heavier cables above lighter ones.
     for (const [step, cables] of buckets.entries()) {
-      if (shown > MAX_CABLES && step <= 1) continue;
+      if (shown > MAX_CABLES && step <= 1 && network.loaded) continue;
       for (const sign of scene.change ? [-1, 1] : [1]) {
         context.beginPath();
         for (const cable of cables) if (!scene.change || Math.sign(this.share(cable)) * sign >= 0) this.add_path(cable);
         const share = step / STEPS;
-        context.strokeStyle = step === 0 ? this.faint : css(this.colour(sign * share));
+        context.strokeStyle = step === 0 ? (network.loaded ? this.faint : this.line) : css(this.colour(sign * share));
         context.lineWidth = step === 0 ? 0.75 : (1 + 2.6 * share) * zoom;
         context.stroke();
       }
@@ -250,7 +250,7 @@ export class NetworkPainter {
     let where: Point = [0, 0];
     this.trace(own.cable, (from, to, by) => (where = by ? [(from[0] + 2 * by[0] + to[0]) / 4, (from[1] + 2 * by[1] + to[1]) / 4] : [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]));
     if (!drawn) where = this.vertex(Math.min(network.a[own.cable], network.b[own.cable]));
-    this.callout(where, `${scene.link ? "" : "busiest: "}${network.link_words(own)}, ${bytes(network.load(own, scene.order))}`, placed);
+    this.callout(where, `${scene.link ? "" : "busiest: "}${network.link_words(own)}${network.loaded ? `, ${bytes(network.load(own, scene.order))}` : ""}`, placed);
   }
 
   private draw_marked_cable(cable: number): void {

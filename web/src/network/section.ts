@@ -5,13 +5,13 @@ import { css, soft_heat } from "../ui/colour";
 import { button, choice, element, fresh_id, type Child } from "../ui/dom";
 import { figure, section } from "../ui/figure";
 import { bytes, count, percent, plural, ranges } from "../ui/format";
-import { attach_gestures } from "../ui/gestures";
 import type { Selection } from "../ui/selection";
 import { Surface } from "../ui/surface";
 import { folded_table, make_table } from "../ui/table";
 import { is_dark, on_theme } from "../ui/theme";
 import { hide_tooltip, say, show_tooltip } from "../ui/tooltip";
 import { Camera } from "../machine/camera";
+import { arrow_of, attach_keys, attach_view, zoom_buttons } from "../machine/view";
 import type { DirectedLink, KindLoad, Network } from "../data/network";
 import type { Report } from "../data/report";
 import { NetworkPainter, type NetworkScene } from "./painter";
@@ -46,6 +46,13 @@ function ramp(most: number): HTMLElement {
   return element("span", { class: "ramp-legend" }, element("span", {}, "bytes on a link: 0"), bar, element("span", {}, bytes(most)));
 }
 
+/** What the squares and stubs of the picture are. */
+export function square_note(network: Network): string {
+  if (network.kinds.some((kind) => kind.stroke === "node")) return network.loaded ? "A square is a node, in the colour of its own cable." : "A square is a node; its own cable is not drawn.";
+  const planes = network.kinds.some((kind) => kind.direction && kind.direction[0] * kind.direction[1] !== 0);
+  return planes ? "A square is a node. Diagonal stubs lead to the next plane, stubs at the border of a plane around it." : "A square is a node.";
+}
+
 /** The kind of link whose bytes decrease most. */
 function gain_of(kinds: KindLoad[]): KindLoad | undefined {
   const saved = (row: KindLoad) => row.total[0] - row.total[1];
@@ -55,7 +62,7 @@ function gain_of(kinds: KindLoad[]): KindLoad | undefined {
 
 export function network_section(report: Report, selection: Selection, links: Selection<DirectedLink>): HTMLElement | undefined {
   const { network, traffic } = report;
-  if (!network) return undefined;
+  if (!network?.loaded) return undefined;
   // On a small screen, two planes next to each other.
   if (innerWidth < 600) network.arrange_planes(2);
   const compared = network.loads.length > 1, names = compared ? ["Before", "After"] : ["Load"];
@@ -121,7 +128,7 @@ export function network_section(report: Report, selection: Selection, links: Sel
       painter.draw();
     });
     surfaces.push(surface);
-    attach_gestures(canvas, {
+    attach_view(canvas, camera, redraw, {
       point: (x, y) => {
         const found = painter?.pick(x, y) ?? {};
         canvas.style.cursor = found.cable !== undefined || found.vertex !== undefined ? "pointer" : camera.whole ? "default" : "grab";
@@ -134,9 +141,7 @@ export function network_section(report: Report, selection: Selection, links: Sel
           ]);
         } else hide_tooltip();
       },
-      leave: hide_tooltip,
       press: (x, y) => {
-        canvas.focus({ preventScroll: true });
         const found = painter?.pick(x, y) ?? {};
         if (found.cable !== undefined) {
           links.select(busier(found.cable, order));
@@ -151,41 +156,21 @@ export function network_section(report: Report, selection: Selection, links: Sel
         links.select(undefined);
         selection.select(undefined);
       },
-      drag: (dx, dy) => {
-        camera.pan(dx, dy);
-        hide_tooltip();
-        redraw();
-      },
-      zoom: (factor, x, y) => {
-        hide_tooltip();
-        const changed = camera.zoom(factor, x, y);
-        redraw();
-        return changed;
-      },
-      zoomed: () => !camera.whole,
     });
     let walked = -1;
-    canvas.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const step: Record<string, number> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
-      if (step[event.key] && event.shiftKey) {
-        const along = event.key.endsWith("Left") || event.key.endsWith("Right");
-        camera.pan(along ? -60 * step[event.key] : 0, along ? 0 : -60 * step[event.key]);
-      } else if (step[event.key]) {
+    attach_keys(canvas, camera, redraw, (event) => {
+      const arrow = arrow_of(event);
+      if (arrow) {
         const list = network.busiest(100);
-        if (list.length === 0) return;
-        walked = Math.min(list.length - 1, Math.max(0, walked + step[event.key]));
+        if (list.length === 0) return false;
+        walked = Math.min(list.length - 1, Math.max(0, walked + arrow[0] + arrow[1]));
         links.select(list[walked]);
         say(`${walked + 1} of ${list.length}: ${describe(list[walked])}`);
       } else if (event.key === "Escape") {
         links.select(undefined);
         selection.select(undefined);
-      } else if (event.key === "+" || event.key === "=") camera.zoom(1.5);
-      else if (event.key === "-") camera.zoom(1 / 1.5);
-      else if (event.key === "0" || event.key === "Home") camera.reset();
-      else return;
-      event.preventDefault();
-      redraw();
+      } else return false;
+      return true;
     });
     return canvas;
   });
@@ -269,18 +254,12 @@ export function network_section(report: Report, selection: Selection, links: Sel
     );
   }
 
-  const step = (act: () => void) => () => {
-    act();
-    redraw();
-  };
   const legend = ramp(most);
   const change_legend = element("span", { class: "key", hidden: true }, element("span", { class: "swatch less" }, "less than before"), element("span", { class: "swatch more" }, "more than before"));
   const tools = element(
     "div",
     { class: "tools" },
-    button("Zoom in", step(() => camera.zoom(1.5)), {}, "+"),
-    button("Zoom out", step(() => camera.zoom(1 / 1.5)), {}, "−"),
-    button("Show all", step(() => camera.reset()), {}, "All"),
+    ...zoom_buttons(camera, redraw),
     compared &&
       choice("After", [{ value: "load", label: "Load" }, { value: "change", label: "Change" }], "load", (value) => {
         scenes[1].change = value === "change";
@@ -292,7 +271,6 @@ export function network_section(report: Report, selection: Selection, links: Sel
     legend,
   );
 
-  const note = network.kinds.some((kind) => kind.stroke === "node") ? "A square is a node, in the colour of its own cable." : network.kinds.some((kind) => kind.direction && kind.direction[0] * kind.direction[1] !== 0) ? "A square is a node. Diagonal stubs lead to the next plane, stubs at the border of a plane around it." : "A square is a node.";
   const pictures = canvases.map((canvas, order) => figure(compared ? `${names[order]}: ${placed[order]?.label ?? ""}`.replace(/: $/, "") : "Load of the links", "", element("div", { class: "canvas-box" }, canvas), link_table(order), { class: "card" }));
 
   const list = network.busiest(LISTED).sort((p, q) => network.load(q, 0) - network.load(p, 0));
@@ -341,7 +319,7 @@ export function network_section(report: Report, selection: Selection, links: Sel
     `${network.text}: ${plural(network.nodes, "node")}${network.labels.length > network.nodes ? `, ${plural(network.labels.length - network.nodes, "switch")}` : ""}. ${compared ? "The bytes on its links before and after, in the same colours." : "The bytes on its links."}`,
     element("div", { class: "tiles" }, ...tiles),
     tools,
-    element("p", { class: "note" }, `${note}${ranked ? " Numbers are ranks; 16+: rank 16 and others." : ""} The busiest link is marked.`),
+    element("p", { class: "note" }, `${square_note(network)}${ranked ? " Numbers are ranks; 16+: rank 16 and others." : ""} The busiest link is marked.`),
     element("div", { class: wide / high > WIDE || !compared ? "stack" : "pair" }, ...pictures),
     about,
     below,

@@ -30,6 +30,17 @@ export function bytes(value: number): string {
   return `${significant(value, 3)} ${units[i]}`;
 }
 
+/** "64Ki": a power of two. */
+export function binary(value: number): string {
+  const units = ["", "Ki", "Mi", "Gi", "Ti"];
+  let i = 0;
+  while (value >= 1024 && i < units.length - 1) {
+    value /= 1024;
+    ++i;
+  }
+  return `${Math.round(value)}${units[i]}`;
+}
+
 export function seconds(value: number): string {
   const size = Math.abs(value);
   if (size === 0) return "0 s";

@@ -159,6 +159,15 @@ class ReportVerb : public Verb {
 
 }  // namespace
 
+Result<void> check_page_output(const std::string& path, const std::string& data_hint) {
+  const std::string suffix = fs::path(path).extension().string();
+  if (!path.empty() && suffix != ".html" && suffix != ".htm" && suffix != ".svg") {
+    return fail(Code::usage, at(path), "the suffix of this file name does not select a format",
+                fmt::format("use .html for a page or .svg for a picture; {}", data_hint));
+  }
+  return check_output(path);
+}
+
 Result<void> write_report(const LoadedReport& report, const std::string& path) {
   const std::string suffix = fs::path(path).extension().string();
   if (suffix == ".svg") {

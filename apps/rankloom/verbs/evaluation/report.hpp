@@ -20,6 +20,9 @@ enum class ResultKind : std::uint8_t;
 
 namespace rankloom::app {
 
+/// What reports name as the program that made them.
+extern const char* const program_version;
+
 /// A document and the machine of its mappings, which drawings for the terminal need.
 struct LoadedReport {
   ReportDocument document;
@@ -47,12 +50,18 @@ struct ReportArguments {
   Result<void> compare_placements(LoadedReport& report, Progress& progress);
   Result<void> describe_profile_only(ReportDocument& document, Progress& progress);
   void add_commands(ReportDocument& document) const;
-  void record_checksum(const std::string& path, ReportDocument& document);
 
   std::vector<ReportDocument> others_;   ///< Of results for other problems than that of the first document.
   std::vector<std::string> placements_;  ///< Mapping files and mappers.
   bool tuned_ = false;                   ///< The results include a directory of `rankloom tune`.
 };
+
+/// Adds the size and the checksum of an input to the document, if it is a file.
+void record_checksum(const std::string& path, ReportDocument& document);
+
+/// Fails unless the suffix of `path` selects a page or a picture and the file can be written; an empty path is none.
+/// `data_hint` names what gives the data.
+Result<void> check_page_output(const std::string& path, const std::string& data_hint);
 
 /// Writes a page (.html, .htm), the data of the page (.json) or all drawings (.svg), by the suffix of `path`.
 Result<void> write_report(const LoadedReport& report, const std::string& path);

@@ -59,8 +59,6 @@ std::string title_of(const ProfileArguments& profile) {
   return profile.is_pattern() ? profile.profile : fs::path(profile.profile).filename().string();
 }
 
-constexpr const char* program_version = "rankloom " RANKLOOM_VERSION;
-
 /// What does not depend on the order of the results.
 void finish(ReportDocument& document, const std::string& command) {
   document.reproduce.version = program_version;
@@ -90,6 +88,8 @@ std::string machine_size(const Topology& topology) {
 
 }  // namespace
 
+const char* const program_version = "rankloom " RANKLOOM_VERSION;
+
 void ReportArguments::describe(CLI::App& app) {
   add_repeated(
       app,
@@ -115,7 +115,7 @@ std::string ReportArguments::command() const {
   return text + run.command_line();
 }
 
-void ReportArguments::record_checksum(const std::string& path, ReportDocument& document) {
+void record_checksum(const std::string& path, ReportDocument& document) {
   auto& files = document.reproduce.files;
   const auto known = [&](const SourceFile& file) { return file.name == path; };
   if (!is_file(path) || std::any_of(files.begin(), files.end(), known)) return;
@@ -366,7 +366,8 @@ Result<LoadedReport> ReportArguments::load(Progress& progress) {
                 "add -p PROFILE and -t TOPOLOGY");
   }
   if (!has_profile && problem.topology.given() && !document.allocation)
-    return fail(Code::usage, at("-t"), "a report of a machine needs a profile or a result", "add -p PROFILE");
+    return fail(Code::usage, at("-t"), "a report needs a profile or a result",
+                "add -p PROFILE, or use `rankloom topo show TOPOLOGY -o machine.html` for the machine alone");
   if (has_profile && (problem.topology.given() || !placements_.empty())) {
     if (auto compared = compare_placements(report, progress); !compared) return propagate(compared);
   } else if (has_profile) {

@@ -6,8 +6,11 @@
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "apps/rankloom/verbs/evaluation/report.hpp"
 #include "apps/rankloom/verbs/machine/machine_output.hpp"
 #include "rankloom/model/files/topology_json.hpp"
+#include "rankloom/model/machine/origins.hpp"
+#include "rankloom/report/document/describe.hpp"
 #include "rankloom/report/topology_findings.hpp"
 
 namespace rankloom::app {
@@ -51,6 +54,13 @@ class TopoVerb : public Verb {
     show_ = &add_command(app, "show", "draw the machine as a tree; equal subtrees are drawn once");
     show_machine_.describe(*show_);
     add_switch(*show_, "--ascii", "draw with ASCII characters only", ascii_, "output");
+    add_text(
+        *show_,
+        {"-o,--output", "FILE",
+         "machine.html: one self-contained page with the machine, its network, costs and devices; machine.svg: the "
+         "picture of the machine",
+         "output"},
+        page_);
     check_ = &add_command(app, "check", "check the machine and print warnings about it");
     check_machine_.describe(*check_);
     convert_ = &add_command(app, "convert", "write the machine as topology JSON");
@@ -68,14 +78,38 @@ class TopoVerb : public Verb {
 
  private:
   Result<int> show(const Session& session) {
+    if (auto possible = check_page_output(page_, "`rankloom topo convert` writes the machine as JSON"); !possible)
+      return propagate(possible);
     auto topology = show_machine_.load();
     if (!topology) return propagate(topology);
-    if (session.json) {
-      print_json(machine_json(*topology));
-      return success;
+    if (!page_.empty()) {
+      if (auto written = write_report({page_of(*topology), {}, {}}, page_); !written) return propagate(written);
     }
-    print(machine_drawing(*topology, ascii_));
+    if (session.json) {
+      Json json = machine_json(*topology);
+      if (!page_.empty()) json["output"] = page_;
+      print_json(json);
+    } else if (page_.empty()) {
+      print(machine_drawing(*topology, ascii_));
+    } else {
+      print(fmt::format("{}: {}\n", page_, machine_headline(*topology)));
+    }
     return success;
+  }
+
+  /// The machine as a report without a program.
+  ReportDocument page_of(const Topology& topology) const {
+    const TopologyArguments& machine = show_machine_.arguments;
+    ReportDocument document;
+    document.title = machine.topology.empty() ? machine.hierarchy : machine.topology;
+    describe_machine(topology, machine_headline(topology), document);
+    if (const std::string assumed = assumed_numbers(topology); !assumed.empty())
+      document.verdict.notes.push_back(fmt::format("Assumed: {}.", assumed));
+    document.reproduce.version = program_version;
+    document.reproduce.commands.push_back(
+        fmt::format("rankloom topo show {} -o {}", machine.text(), shell_quote(page_)));
+    record_checksum(machine.topology, document);
+    return document;
   }
 
   Result<int> check(const Session& session) {
@@ -118,7 +152,8 @@ class TopoVerb : public Verb {
   CLI::App* convert_ = nullptr;
   MachineArgument show_machine_, check_machine_, convert_machine_;
   bool ascii_ = false;
-  std::string output_;
+  std::string page_;    // of `show`
+  std::string output_;  // of `convert`
 };
 
 }  // namespace

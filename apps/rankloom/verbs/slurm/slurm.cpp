@@ -78,6 +78,9 @@ class SlurmVerb : public Verb {
                      "show at intervals which running jobs of Slurm share a resource, and what a policy would have "
                      "chosen; needs no plugin");
     watch_verb_->describe(*watch_);
+    now_ = &add_command(app, "status",
+                        "list the running jobs of Slurm with their nodes, or show them in a page; needs no plugin");
+    now_verb_->describe(*now_);
     why_ = &add_command(app, "why", "say why a job of Slurm waits, which jobs block it, and when it can start");
     why_verb_->describe(*why_);
     if (const char* const inside = std::getenv("RANKLOOM_SLURM"); inside != nullptr) name_ = inside;
@@ -90,6 +93,7 @@ class SlurmVerb : public Verb {
     if (was_called(*place_)) return place_verb_->run(session);
     if (was_called(*check_)) return check_verb_->run(session);
     if (was_called(*watch_)) return watch_verb_->run(session);
+    if (was_called(*now_)) return now_verb_->run(session);
     if (was_called(*why_)) return why_verb_->run(session);
     if (was_called(*up_)) return up(session);
     if (was_called(*exec_)) return exec();
@@ -272,10 +276,11 @@ class SlurmVerb : public Verb {
 
   CLI::App *lab_ = nullptr, *up_ = nullptr, *exec_ = nullptr, *status_ = nullptr, *down_ = nullptr, *check_ = nullptr;
   std::unique_ptr<Verb> check_verb_ = make_slurm_check();
+  std::unique_ptr<Verb> now_verb_ = make_slurm_status();
   std::unique_ptr<Verb> place_verb_ = make_slurm_place();
   std::unique_ptr<Verb> watch_verb_ = make_slurm_watch();
   std::unique_ptr<Verb> why_verb_ = make_slurm_why();
-  CLI::App *place_ = nullptr, *watch_ = nullptr, *why_ = nullptr;
+  CLI::App *now_ = nullptr, *place_ = nullptr, *watch_ = nullptr, *why_ = nullptr;
   TopologyArguments topology_;
   PolicyArguments policy_;
   std::uint64_t nodes_ = 0, cpus_ = 0, port_ = 0;

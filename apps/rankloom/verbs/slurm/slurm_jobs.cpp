@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "apps/rankloom/process/processes.hpp"
+#include "rankloom/allocate/routing/resource_names.hpp"
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
@@ -59,8 +60,7 @@ std::vector<std::string> SlurmMachine::names_of(const std::vector<Node>& nodes) 
   return found;
 }
 
-std::string SlurmMachine::list_of(const std::vector<Node>& nodes) const {
-  constexpr std::size_t max_names = 16;
+std::string SlurmMachine::list_of(const std::vector<Node>& nodes, std::size_t max_names) const {
   auto list = names_of(nodes);
   if (list.size() <= max_names) return fmt::format("{}", fmt::join(list, ", "));
   list.resize(max_names - 1);
@@ -138,6 +138,13 @@ Result<SlurmMachine> SlurmMachineArguments::load() const {
   return named;
 }
 
+std::string busiest_resource(const SlurmMachine& machine, const JobSnapshot& snapshot) {
+  const AllocationMachine& allocation_machine = machine.allocator().machine();
+  const Network& network = allocation_machine.network();
+  const auto name = resource_name(network, allocation_machine.exclusive(), snapshot.busiest, machine.names());
+  return fmt::format("{} is used by jobs {}", name, fmt::join(snapshot.jobs_on_busiest, ", "));
+}
+
 std::vector<std::string> split_fields(std::string_view line) {
   std::vector<std::string> fields;
   for (std::size_t begin = 0; begin <= line.size();) {
@@ -160,13 +167,16 @@ Result<std::vector<std::string>> slurm_lines(const std::vector<std::string>& com
 }
 
 Result<std::vector<SlurmJob>> running_slurm_jobs(const SlurmMachine& machine) {
-  auto lines = slurm_lines({"squeue", "-h", "-t", "running,suspended", "-S", "S,i", "-o", "%A|%e|%N"});
+  auto lines = slurm_lines({"squeue", "-h", "-t", "running,suspended", "-S", "S,i", "-o", "%A|%e|%N|%S|%V"});
   if (!lines) return propagate(lines);
   std::vector<SlurmJob> jobs;
   for (const std::string& line : *lines) {
     const auto fields = split_fields(line);
-    if (fields.size() < 3) continue;
-    SlurmJob job{{fields[0], machine.nodes_of(fields[2])}, parse_number(fields[1])};
+    if (fields.size() < 5) continue;
+    SlurmJob job{{fields[0], machine.nodes_of(fields[2])},
+                 parse_number(fields[1]),
+                 parse_number(fields[3]),
+                 parse_number(fields[4])};
     if (!job.nodes.empty()) jobs.push_back(std::move(job));
   }
   return jobs;

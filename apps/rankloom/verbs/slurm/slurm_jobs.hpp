@@ -10,6 +10,7 @@
 
 #include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "rankloom/allocate/routing/conflict_verifier.hpp"
+#include "rankloom/allocate/scheduler/job_monitor.hpp"
 #include "rankloom/allocate/scheduler/scheduler_settings.hpp"
 #include "rankloom/core/result.hpp"
 
@@ -29,7 +30,7 @@ class SlurmMachine {
   std::vector<Node> nodes_of(std::string_view hostlist) const;
   std::vector<std::string> names_of(const std::vector<Node>& nodes) const;
   /// "n1, n2, n3 and 13 more"
-  std::string list_of(const std::vector<Node>& nodes) const;
+  std::string list_of(const std::vector<Node>& nodes, std::size_t max_names = 16) const;
 
  private:
   NamedMachine machine_;
@@ -53,13 +54,17 @@ class SlurmMachineArguments {
   PolicyArguments policy_;
 };
 
-/// A job that runs or is suspended.
+/// A job that runs or is suspended. Times are in seconds since 1970.
 struct SlurmJob : RunningJob {
-  std::optional<double> end = {};  ///< By its time limit, in seconds since 1970.
+  std::optional<double> end = {};  ///< By its time limit.
+  std::optional<double> start = {}, submit = {};
 };
 
 /// The jobs on nodes of the machine, those that started first at the beginning.
 Result<std::vector<SlurmJob>> running_slurm_jobs(const SlurmMachine& machine);
+
+/// "the link from n4 to n5 is used by jobs 7, 9": the resource that most jobs share.
+std::string busiest_resource(const SlurmMachine& machine, const JobSnapshot& snapshot);
 
 /// The lines that a command of Slurm prints. Times are in seconds since 1970.
 Result<std::vector<std::string>> slurm_lines(const std::vector<std::string>& command);

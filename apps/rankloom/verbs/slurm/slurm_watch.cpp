@@ -24,14 +24,6 @@ bool is_metrics_file(std::string_view content) {
   return content.starts_with(metrics_header);
 }
 
-/// "the link from n4 to n5 is used by jobs 7, 9"
-std::string busiest_resource(const SlurmMachine& machine, const JobSnapshot& snapshot) {
-  const AllocationMachine& allocation_machine = machine.allocator().machine();
-  const Network& network = allocation_machine.network();
-  const auto name = resource_name(network, allocation_machine.exclusive(), snapshot.busiest, machine.names());
-  return fmt::format("{} is used by jobs {}", name, fmt::join(snapshot.jobs_on_busiest, ", "));
-}
-
 class SlurmWatchVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
