@@ -58,4 +58,5 @@ def on_post_page(output, page, config):
 
 def on_post_build(config):
     search = pathlib.Path(config["site_dir"]) / "search"
-    (search / "search_index.js").write_text(f"window.searchIndex = {(search / 'search_index.json').read_text()};\n")
+    # Newer versions of the theme read __index; docs/site/search.js gives older ones the other.
+    (search / "search_index.js").write_text(f"window.searchIndex = window.__index = {(search / 'search_index.json').read_text()};\n")

@@ -108,7 +108,7 @@ def problems_of_contents(root, site):
         if path.name != "404.html" and path.relative_to(site).as_posix() not in found:
             yield f"{path.relative_to(site)}: is not in the search"
     script = (site / "search/search_index.js").read_text()
-    if json.loads(script.partition("=")[2].strip().rstrip(";")) != index:
+    if json.loads(script[script.index("{"):].strip().rstrip(";")) != index:
         yield "search/search_index.js: differs from search_index.json"
 
 
