@@ -130,7 +130,8 @@ function headline(verdict: VerdictDocument, model?: string): { figure: string; w
 /** Green only for a gain that was measured. */
 function badge(verdict: VerdictDocument): HTMLElement {
   if (verdict.kind === "gain" && !verdict.measured) return element("span", { class: "badge" }, verdict.simulated ? "Gain, simulated" : "Gain, predicted");
-  return element("span", { class: `badge ${verdict.kind}` }, BADGES[verdict.kind] ?? verdict.kind);
+  const kind = verdict.kind === "machine" ? "" : verdict.kind;  // a class of its own, which is not one of badges
+  return element("span", { class: `badge ${kind}`.trim() }, BADGES[verdict.kind] ?? verdict.kind);
 }
 
 /** The text with every link that the network knows as a button, which finds it in the pictures. */
@@ -159,7 +160,7 @@ export function verdict_section(report: Report, links: Selection<DirectedLink>):
   return element(
     "section",
     { id: "verdict", class: "verdict", "aria-labelledby": "verdict-title" },
-    element("h2", { id: "verdict-title", class: "visually-hidden" }, "Verdict"),
+    element("h2", { id: "verdict-title", class: "visually-hidden" }, verdict.kind === "machine" ? "Summary" : "Verdict"),
     element(
       "div",
       { class: picture ? "verdict-grid" : "" },
