@@ -436,9 +436,13 @@ class Fallback(Cluster):
             with self.subTest(what):
                 log = self.configure(text)
                 self.assertIn("without rankloom", log)
+                self.wait(lambda: self.slurm("sinfo", "-h", "-t", "idle", "-o", "%D").split() == ["9"], "all nodes are idle")
                 job = self.submit(5)
-                self.assertEqual(self.wait_for_start(job), list(range(5)), "the first five nodes, as selected by Slurm")
-                self.cancel(job)
+                self.assertIsNotNone(job, "it was not allocated")
+                try:
+                    self.assertEqual(self.wait_for_start(job), list(range(5)), "the first five nodes, as selected by Slurm")
+                finally:
+                    self.cancel(job)
                 # From 23.11 on, slurmctld replaces itself by a new process that has read the configuration.
                 self.assertTrue(slurm_release() >= (23, 11) or self.controller() == controller)
                 self.assertIn("is UP", self.slurm("scontrol", "ping"))

@@ -94,6 +94,11 @@ class Mpich(Installed):
     def row(self):
         return "mpich5" if self.major >= 5 else "mpich"
 
+    @property
+    def loses_status(self):
+        """mpiexec of MPICH 4.2.1 returns 0 now and then (in 3 of 20 runs) although all ranks ended with another status."""
+        return self.version[:2] == (4, 2)
+
 
 @functools.cache
 def open_mpi():
