@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -38,24 +39,45 @@ std::string allowed_cpus(const std::string& thread) {
   return {};
 }
 
-/// Processor time in ticks of the clock: the fields utime and stime, counted after the name, which may contain blanks.
-std::uint64_t processor_time(const std::string& thread) {
+/// The fields of a stat file after the name, which may contain blanks.
+struct ThreadStatus {
+  bool runnable = false;
+  std::uint64_t ticks = 0;  // processor time in ticks of the clock: utime and stime
+};
+
+ThreadStatus status_of(const std::string& thread) {
   std::ifstream file(thread + "/stat");
   std::string line;
   std::getline(file, line);
   const std::size_t name_end = line.rfind(')');
-  if (name_end == std::string::npos) return 0;
+  if (name_end == std::string::npos) return {};
   std::istringstream fields(line.substr(name_end + 1));
-  std::string skipped;
-  for (int field = 3; field < 14; ++field) fields >> skipped;
+  std::string state, skipped;
+  fields >> state;
+  for (int field = 4; field < 14; ++field) fields >> skipped;
   std::uint64_t user = 0, system = 0;
   fields >> user >> system;
-  return user + system;
+  return {state == "R", user + system};
+}
+
+/// "/proc/7/task/9 1234567": a thread and its processor time in nanoseconds; empty if the time is not known.
+std::string exact_time(const std::string& thread) {
+  std::ifstream file(thread + "/schedstat");
+  std::string nanoseconds;
+  return file >> nanoseconds ? thread + " " + nanoseconds : std::string();
 }
 
 /// Where the threads may run; with their processor times.
 struct Sample {
   std::string cpus, text;
+  std::vector<std::string> runnable;  // threads that want to run, with their exact times
+
+  /// Whether the threads were at the same processors before, and each that wants to run has run since then.
+  bool confirms(const Sample& before) const {
+    return cpus == before.cpus && std::none_of(runnable.begin(), runnable.end(), [&](const std::string& thread) {
+             return std::find(before.runnable.begin(), before.runnable.end(), thread) != before.runnable.end();
+           });
+  }
 };
 
 Sample sample(const std::string& process) {
@@ -69,7 +91,10 @@ Sample sample(const std::string& process) {
     const std::string cpus = allowed_cpus(thread);
     if (cpus.empty()) continue;
     found.cpus += " " + cpus;
-    found.text += " " + cpus + ":" + std::to_string(processor_time(thread));
+    const ThreadStatus status = status_of(thread);
+    found.text += " " + cpus + ":" + std::to_string(status.ticks);
+    if (!status.runnable) continue;
+    if (std::string time = exact_time(thread); !time.empty()) found.runnable.push_back(std::move(time));
   }
   ::closedir(folder);
   return found;
@@ -120,7 +145,7 @@ std::string settled_sample(const Watched& process) {
   Sample last = sample(process.folder());
   for (int read = 1; read < max_reads && process.runs_for(settle_milliseconds); ++read) {
     Sample now = sample(process.folder());
-    if (now.cpus == last.cpus) return now.text;
+    if (now.confirms(last)) return now.text;
     last = std::move(now);
   }
   return {};
