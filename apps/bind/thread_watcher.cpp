@@ -9,7 +9,6 @@
 #include <fstream>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -24,8 +23,9 @@ namespace {
 
 constexpr std::size_t max_threads = 1024;
 constexpr int first_milliseconds = 100, max_samples = 12;  // the last one after seven minutes
-/// A library that discovers the machine binds a thread to one processor after the other for a moment, as hwloc does.
-constexpr int settle_milliseconds = 40, max_reads = 25;
+/// A library that discovers the machine, such as hwloc, binds a thread to one processor after the other, for some
+/// hundredths of a second each on a virtual machine. Threads elsewhere than their rank must stay there for this time.
+constexpr int settle_milliseconds = 250, max_reads = 8;
 
 /// "0-3,8" after a key of a status file; empty if it cannot be read.
 std::string allowed_cpus(const std::string& thread) {
@@ -39,48 +39,28 @@ std::string allowed_cpus(const std::string& thread) {
   return {};
 }
 
-/// The fields of a stat file after the name, which may contain blanks.
-struct ThreadStatus {
-  bool runnable = false;
-  std::uint64_t ticks = 0;  // processor time in ticks of the clock: utime and stime
-};
-
-ThreadStatus status_of(const std::string& thread) {
+/// Processor time in ticks of the clock: the fields utime and stime, counted after the name, which may contain blanks.
+std::uint64_t processor_time(const std::string& thread) {
   std::ifstream file(thread + "/stat");
   std::string line;
   std::getline(file, line);
   const std::size_t name_end = line.rfind(')');
-  if (name_end == std::string::npos) return {};
+  if (name_end == std::string::npos) return 0;
   std::istringstream fields(line.substr(name_end + 1));
-  std::string state, skipped;
-  fields >> state;
-  for (int field = 4; field < 14; ++field) fields >> skipped;
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
   std::uint64_t user = 0, system = 0;
   fields >> user >> system;
-  return {state == "R", user + system};
-}
-
-/// "/proc/7/task/9 1234567": a thread and its processor time in nanoseconds; empty if the time is not known.
-std::string exact_time(const std::string& thread) {
-  std::ifstream file(thread + "/schedstat");
-  std::string nanoseconds;
-  return file >> nanoseconds ? thread + " " + nanoseconds : std::string();
+  return user + system;
 }
 
 /// Where the threads may run; with their processor times.
 struct Sample {
   std::string cpus, text;
-  std::vector<std::string> runnable;  // threads that want to run, with their exact times
-
-  /// Whether the threads were at the same processors before, and each that wants to run has run since then.
-  bool confirms(const Sample& before) const {
-    return cpus == before.cpus && std::none_of(runnable.begin(), runnable.end(), [&](const std::string& thread) {
-             return std::find(before.runnable.begin(), before.runnable.end(), thread) != before.runnable.end();
-           });
-  }
+  bool all_at_home = true;  // the processors of all threads are those that the rank was bound to
 };
 
-Sample sample(const std::string& process) {
+Sample sample(const std::string& process, const std::string& home) {
   Sample found;
   DIR* const folder = ::opendir((process + "/task").c_str());
   if (folder == nullptr) return found;
@@ -91,10 +71,8 @@ Sample sample(const std::string& process) {
     const std::string cpus = allowed_cpus(thread);
     if (cpus.empty()) continue;
     found.cpus += " " + cpus;
-    const ThreadStatus status = status_of(thread);
-    found.text += " " + cpus + ":" + std::to_string(status.ticks);
-    if (!status.runnable) continue;
-    if (std::string time = exact_time(thread); !time.empty()) found.runnable.push_back(std::move(time));
+    found.all_at_home = found.all_at_home && cpus == home;
+    found.text += " " + cpus + ":" + std::to_string(processor_time(thread));
   }
   ::closedir(folder);
   return found;
@@ -140,12 +118,14 @@ class Watched {
   int file_;
 };
 
-/// A sample that stays the same for a moment; empty: the process has ended, or its threads never stay where they are.
-std::string settled_sample(const Watched& process) {
-  Sample last = sample(process.folder());
+/// Threads that are where they were bound to, or that stay elsewhere; empty: the process has ended, or its threads do
+/// not stay anywhere.
+std::string settled_sample(const Watched& process, const std::string& home) {
+  Sample last = sample(process.folder(), home);
+  if (last.all_at_home) return last.text;
   for (int read = 1; read < max_reads && process.runs_for(settle_milliseconds); ++read) {
-    Sample now = sample(process.folder());
-    if (now.confirms(last)) return now.text;
+    Sample now = sample(process.folder(), home);
+    if (now.all_at_home || now.cpus == last.cpus) return now.text;
     last = std::move(now);
   }
   return {};
@@ -160,12 +140,13 @@ void append(const std::string& file, const std::string& line) {
 
 [[noreturn]] void watch(pid_t watched, const std::string& beginning, const std::string& file) {
   const Watched process(watched);
+  const std::string home = allowed_cpus("/proc/self");
   // Launchers wait until all copies of the rank's files are closed.
   for (int other = 0; other < static_cast<int>(::sysconf(_SC_OPEN_MAX)) && other < (1 << 16); ++other)
     if (other != process.file()) ::close(other);
   int wait = first_milliseconds;
   for (int number = 0; number < max_samples && process.runs_for(wait); ++number, wait *= 2) {
-    const std::string threads = settled_sample(process);
+    const std::string threads = settled_sample(process, home);
     if (threads.empty()) continue;
     std::string line = beginning;
     append(file, line.append(" threads").append(threads).append("\n"));

@@ -417,6 +417,10 @@ class Fallback(Cluster):
         self.wait(lambda: "rankloom: " in self.log()[before:], "the log has a message")
         return self.log()[before:]
 
+    def wait_for_idle_nodes(self):
+        """From 23.11 on, nodes register again after slurmctld has read its configuration."""
+        self.wait(lambda: self.slurm("sinfo", "-h", "-t", "idle", "-o", "%D").split() == ["9"], "all nodes are idle")
+
     def test_runs_jobs_like_slurm_does(self):
         whole = (self.directory / "rankloom.conf").read_text()
         controller = self.controller()
@@ -436,7 +440,7 @@ class Fallback(Cluster):
             with self.subTest(what):
                 log = self.configure(text)
                 self.assertIn("without rankloom", log)
-                self.wait(lambda: self.slurm("sinfo", "-h", "-t", "idle", "-o", "%D").split() == ["9"], "all nodes are idle")
+                self.wait_for_idle_nodes()
                 job = self.submit(5)
                 self.assertIsNotNone(job, "it was not allocated")
                 try:
@@ -447,6 +451,7 @@ class Fallback(Cluster):
                 self.assertTrue(slurm_release() >= (23, 11) or self.controller() == controller)
                 self.assertIn("is UP", self.slurm("scontrol", "ping"))
         self.assertIn("node selection: 9 nodes", self.configure(whole))
+        self.wait_for_idle_nodes()
         job = self.submit(4)
         self.assertTrue(is_rectangle(self.wait_for_start(job), 3))
 
