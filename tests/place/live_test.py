@@ -21,6 +21,7 @@ import unittest
 SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
 sys.path.insert(0, str(SUPPORT))
 import installed_mpi  # noqa: E402
+import installed_slurm  # noqa: E402
 
 KEEP_LOADED = SUPPORT / "keep_loaded.c"
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -332,12 +333,6 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 """
 
 
-def slurm_release():
-    """(24, 11) for Slurm 24.11.5."""
-    text = subprocess.run(["slurmctld", "-V"], capture_output=True, text=True, check=True).stdout
-    return tuple(int(number) for number in re.search(r"(\d+)\.(\d+)", text).groups())
-
-
 class Slurm(VirtualClusterTest):
     """A real Slurm whose nodes are the hosts of the virtual cluster; its processes end with the cluster."""
 
@@ -357,7 +352,7 @@ class Slurm(VirtualClusterTest):
         (folder / "state").mkdir()
         conf = folder / "slurm.conf"
         conf.write_text(SLURM_CONF.format(name=self.name, folder=folder, hosts=self.HOSTS, slots=self.SLOTS))
-        if slurm_release() >= (24, 5):
+        if installed_slurm.release() >= (24, 5):
             (folder / "cgroup.conf").write_text("CgroupPlugin=disabled\n")  # otherwise slurmd needs cgroups
         self.env["SLURM_CONF"] = str(conf)
         self.inside("munged", "--force", f"--key-file={keys}/key", f"--socket={folder}/munge.socket", f"--pid-file={keys}/pid", f"--log-file={keys}/log", f"--seed-file={keys}/seed")

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 import select_test
-from select_test import PROGRAM, expand, run, slurm_release
+from select_test import PROGRAM, expand, installed_slurm, run
 
 JOBS = int(sys.argv[2]) if len(sys.argv) > 2 else 60
 SIZES = (4, 4, 2)  # x, y, z; x changes fastest
@@ -129,7 +129,7 @@ class Replay:
 
 
 def main():
-    reason = select_test.missing() or ("Slurm is older than 26.05" if slurm_release() < (26, 5) else None)
+    reason = select_test.missing() or ("Slurm is older than 26.05" if installed_slurm.release() < (26, 5) else None)
     if reason:
         print(f"skipped: {reason}")
         sys.exit(select_test.SKIP)

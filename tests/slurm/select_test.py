@@ -15,6 +15,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import installed_slurm  # noqa: E402
+
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
 SEARCH_PATH = os.environ["PATH"] + ":/usr/sbin"
 SKIP = 77
@@ -39,12 +42,6 @@ def run(*words, env=None, status=0, timeout=60):
     if status is not None and done.returncode != status:
         raise AssertionError(f"{words}: status {done.returncode}\n{done.stdout}{done.stderr}")
     return done
-
-
-def slurm_release():
-    """(24, 11) for Slurm 24.11.5."""
-    version = run(shutil.which("slurmctld", path=SEARCH_PATH), "-V").stdout  # clients look for a configuration first
-    return tuple(int(number) for number in re.search(r"(\d+)\.(\d+)", version).groups())
 
 
 def expand(text):
@@ -448,7 +445,7 @@ class Fallback(Cluster):
                 finally:
                     self.cancel(job)
                 # From 23.11 on, slurmctld replaces itself by a new process that has read the configuration.
-                self.assertTrue(slurm_release() >= (23, 11) or self.controller() == controller)
+                self.assertTrue(installed_slurm.release() >= (23, 11) or self.controller() == controller)
                 self.assertIn("is UP", self.slurm("scontrol", "ping"))
         self.assertIn("node selection: 9 nodes", self.configure(whole))
         self.wait_for_idle_nodes()

@@ -1,19 +1,18 @@
 // Machine without a program: the picture of its parts and devices, and its costs and widths.
 // SPDX-License-Identifier: Apache-2.0
-import { element, fresh_id } from "../ui/dom";
+import { element } from "../ui/dom";
 import { figure, section } from "../ui/figure";
 import { count, plural } from "../ui/format";
 import { contains, type PlacedDevice } from "../data/places";
 import type { Report } from "../data/report";
 import type { MachineBox, MachineLevel, NumberDocument } from "../data/schema";
-import { Surface } from "../ui/surface";
 import { folded_table, make_table } from "../ui/table";
 import { hide_tooltip, say, show_tooltip } from "../ui/tooltip";
 import { Camera } from "./camera";
 import { device_lines, device_table } from "./devices";
 import { Occupants } from "./occupants";
-import { is_folded, MachinePainter, type MachineScene } from "./painter";
-import { arrow_of, attach_keys, attach_view, zoom_buttons } from "./view";
+import { is_folded, type MachineScene } from "./painter";
+import { arrow_of, attach_keys, attach_view, find_field, machine_surface, zoom_buttons } from "./view";
 
 function numbers_card(numbers: NumberDocument[]): HTMLElement {
   return element(
@@ -45,15 +44,7 @@ export function bare_machine_section(report: Report): HTMLElement | undefined {
     "aria-roledescription": "picture of the machine",
     "aria-label": `The machine: ${[places.units_words(), plural(places.machine.cores, "core"), ...places.devices_words()].join(", ")}. Arrow keys go from ${places.unit_word} to ${places.unit_word}, Enter shows one, Escape lets go, plus and minus zoom, 0 shows all.`,
   });
-  const [wide, high] = places.machine.size;
-  const surface = new Surface(
-    canvas,
-    (width) => Math.min(680, Math.max(width < 600 ? 240 : 300, (width * high) / wide)),
-    (s) => {
-      scene.camera.resize(s.width, s.height);
-      new MachinePainter(s.context, scene).draw();
-    },
-  );
+  const surface = machine_surface(canvas, scene);
   const redraw = () => surface.invalidate();
 
   const unit_at = (x: number, y: number) => places.units.find((box) => contains(box, scene.camera.from_screen(x, y)));
@@ -110,21 +101,13 @@ export function bare_machine_section(report: Report): HTMLElement | undefined {
     return true;
   });
 
-  const find_id = fresh_id("find");
-  const find = element("input", { id: find_id, type: "search", placeholder: "name" });
-  find.addEventListener("change", () => {
-    const text = find.value.trim().toLowerCase();
-    const unit = text === "" ? undefined : (places.units.find((box) => box.label.toLowerCase() === text) ?? places.units.find((box) => box.label.toLowerCase().includes(text)));
-    if (text !== "" && !unit) say(`No ${places.unit_word} is called ${find.value}.`);
+  const find = (name: string) => {
+    const text = name.toLowerCase(), named = (matches: (label: string) => boolean) => places.units.find((box) => matches(box.label.toLowerCase()));
+    const unit = text === "" ? undefined : (named((label) => label === text) ?? named((label) => label.includes(text)));
+    if (text !== "" && !unit) say(`No ${places.unit_word} is called ${name}.`);
     choose(unit);
-  });
-  const tools = element(
-    "div",
-    { class: "tools" },
-    ...zoom_buttons(scene.camera, redraw),
-    element("label", { class: "find", for: find_id }, places.unit_word[0].toUpperCase() + places.unit_word.slice(1)),
-    find,
-  );
+  };
+  const tools = element("div", { class: "tools" }, ...zoom_buttons(scene.camera, redraw), ...find_field(places.unit_word[0].toUpperCase() + places.unit_word.slice(1), find));
   const levels = folded_table("Table: levels of the machine", () =>
     make_table(
       "Levels of the machine, top down",

@@ -8,16 +8,15 @@ import { contains, type PlacedDevice } from "../data/places";
 import type { Report } from "../data/report";
 import type { MachineBox } from "../data/schema";
 import type { Selection } from "../ui/selection";
-import { Surface } from "../ui/surface";
 import { folded_table, make_table } from "../ui/table";
 import { is_dark, on_theme } from "../ui/theme";
 import { hide_tooltip, say, show_tooltip } from "../ui/tooltip";
 import { Camera } from "./camera";
 import { device_lines, device_table } from "./devices";
 import { Occupants, PartnerBook, type Partner } from "./occupants";
-import { is_folded, MachinePainter, type MachineScene } from "./painter";
+import { is_folded, type MachineScene } from "./painter";
 import { partner_panel } from "./panel";
-import { arrow_of, attach_keys, attach_view, zoom_buttons } from "./view";
+import { arrow_of, attach_keys, attach_view, machine_surface, zoom_buttons } from "./view";
 
 const MOVE_MS = 700;
 
@@ -60,15 +59,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
     "aria-label": `The machine: ${[places.units_words(), plural(places.machine.cores, "core"), ...places.devices_words(), plural(traffic.ranks, "rank")].join(", ")}. Arrow keys go from rank to rank, Enter chooses one and lists its partners, Escape lets go, plus and minus zoom, 0 shows all.`,
   });
   const wrapper = element("div", { class: "canvas-box" }, canvas);
-  const [wide, high] = places.machine.size;
-  const surface = new Surface(
-    canvas,
-    (width) => Math.min(680, Math.max(width < 600 ? 240 : 300, (width * high) / wide)),
-    (s) => {
-      scene.camera.resize(s.width, s.height);
-      new MachinePainter(s.context, scene).draw();
-    },
-  );
+  const surface = machine_surface(canvas, scene);
 
   const legend = ramp_legend(places.unit_word);
   const panel = partner_panel(report, book, () => scene.to, (rank) => selection.select(rank));

@@ -1,9 +1,11 @@
 // Machine: moving and zooming a picture, by pointer, keys and buttons.
 // SPDX-License-Identifier: Apache-2.0
-import { button } from "../ui/dom";
+import { button, element, fresh_id } from "../ui/dom";
 import { attach_gestures } from "../ui/gestures";
+import { Surface } from "../ui/surface";
 import { hide_tooltip } from "../ui/tooltip";
 import type { Camera } from "./camera";
+import { MachinePainter, type MachineScene } from "./painter";
 
 const STEP = 60;
 
@@ -11,6 +13,26 @@ const STEP = 60;
 export function arrow_of(event: KeyboardEvent): [number, number] | undefined {
   const arrows: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
   return arrows[event.key];
+}
+
+/** The picture of a machine on a canvas. */
+export function machine_surface(canvas: HTMLCanvasElement, scene: MachineScene): Surface {
+  const [wide, high] = scene.camera.size;
+  return new Surface(
+    canvas,
+    (width) => Math.min(680, Math.max(width < 600 ? 240 : 300, (width * high) / wide)),
+    (s) => {
+      scene.camera.resize(s.width, s.height);
+      new MachinePainter(s.context, scene).draw();
+    },
+  );
+}
+
+/** A field in which to type the name of a part of the picture. */
+export function find_field(label: string, act: (text: string) => void): HTMLElement[] {
+  const id = fresh_id("find"), input = element("input", { id, type: "search", placeholder: "name" });
+  input.addEventListener("change", () => act(input.value.trim()));
+  return [element("label", { class: "find", for: id }, label), input];
 }
 
 /** Moves and zooms the picture; `point` and `press` are about its contents. */

@@ -1,13 +1,13 @@
 // Network without traffic: its picture, the neighbours of a node or switch, and how many links of each kind it has.
 // SPDX-License-Identifier: Apache-2.0
-import { element, fresh_id } from "../ui/dom";
+import { element } from "../ui/dom";
 import { figure, section } from "../ui/figure";
 import { count, plural } from "../ui/format";
 import { Surface } from "../ui/surface";
 import { folded_table, make_table } from "../ui/table";
 import { hide_tooltip, say, show_tooltip } from "../ui/tooltip";
 import { Camera } from "../machine/camera";
-import { arrow_of, attach_keys, attach_view, zoom_buttons } from "../machine/view";
+import { arrow_of, attach_keys, attach_view, find_field, zoom_buttons } from "../machine/view";
 import type { KindLoad, Network } from "../data/network";
 import type { Report } from "../data/report";
 import { NetworkPainter, type NetworkScene } from "./painter";
@@ -75,20 +75,18 @@ export function bare_network_section(report: Report): HTMLElement | undefined {
     else return false;
     return true;
   });
-  const find_id = fresh_id("find");
-  const find = element("input", { id: find_id, type: "search", placeholder: "name" });
-  find.addEventListener("change", () => {
-    const text = find.value.trim(), vertex = network.vertex(text) ?? network.labels.findIndex((label) => label.startsWith(`${text} (`));
+  const find = (text: string) => {
+    const vertex = network.vertex(text) ?? network.labels.findIndex((label) => label.startsWith(`${text} (`));
     if (text === "" || vertex < 0) {
       choose(undefined);
       if (text !== "") say(`Nothing is called ${text}.`);
     } else choose(vertex);
-  });
+  };
   return section(
     "network",
     "The network",
     `${network.text}: ${size}.`,
-    element("div", { class: "tools" }, ...zoom_buttons(camera, redraw), element("label", { class: "find", for: find_id }, "Node or switch"), find),
+    element("div", { class: "tools" }, ...zoom_buttons(camera, redraw), ...find_field("Node or switch", find)),
     element("p", { class: "note" }, square_note(network)),
     figure(
       "Nodes, switches and cables",
