@@ -68,6 +68,7 @@ class Bench:
             Verb("import", "import", ["gen:stencil2d:size=60x60", "gen:ring:ranks=5000"], "--to", "metis", "-o", "out.graph"),
             Verb("map", "map", profile, "-t", machine(16), "-a", ["block", "greedy"], "-o", "out.map"),
             Verb("topo convert", "topo", "convert", [machine(4000), "switch:30=20 node:100=10 core:8=1"], "-o", "machine.json"),
+            Verb("topo show", "topo", "show", [machine(4000), "switch:30=20 node:100=10 core:8=1"], "-o", "machine.html"),
             Verb("emit", "emit", maps, "-t", machine(16), "--to", "mpich", "-o", "launch"),
             Verb("emit into this directory", "emit", maps, "-t", machine(16), "--to", "slurm", "-o", "."),
             Verb("report", "report", maps, "-p", profile, "-t", machine(16), "-o", "report.json"),
