@@ -57,7 +57,8 @@ def record(tool, folder, source, env):
         run(["smpirun", "-trace-ti", "-trace-file", "smpi_simgrid.txt", "-np", str(RANKS), "-platform", "cluster.xml", "./talk_program"], folder, env)
     else:
         # The variable names the folder of the trace, before version 2.1 the one above it.
-        run(mpirun + ["eztrace", "-t", "openmpi", "./talk"], folder, dict(env, EZTRACE_TRACE_DIR=str(pathlib.Path(folder, "traces"))))
+        needs_mode = "MPI mode" in subprocess.run(["eztrace", "-h"], capture_output=True, text=True, check=False).stdout  # from version 2.2 on
+        run(mpirun + ["eztrace", *(["-m"] if needs_mode else []), "-t", "openmpi", "./talk"], folder, dict(env, EZTRACE_TRACE_DIR=str(pathlib.Path(folder, "traces"))))
         trace = next(pathlib.Path(folder, "traces").rglob("eztrace_log.otf2"))
         trace.parent.rename(pathlib.Path(folder, "talk_trace"))
 
@@ -68,6 +69,9 @@ def main():
     missing = [command for command in needed if shutil.which(command) is None]
     if missing:
         print("not installed:", *missing)
+        return SKIPPED
+    if tool == "monitoring" and installed_mpi.open_mpi().monitoring_crashes:
+        print("the monitoring component of this Open MPI crashes in MPI_Init")
         return SKIPPED
     env = dict(os.environ, **installed_mpi.open_mpi().as_root, OMPI_MCA_btl_tcp_if_include="lo")
     with tempfile.TemporaryDirectory(prefix="live-") as folder:

@@ -59,20 +59,21 @@ class OtherMachines(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
-    def processing_units_of_cores(self):
-        """By the logical number of the core: the numbers of the operating system."""
-        cores = {}
+    def processing_units(self):
+        """Numbers of the operating system: by the logical number of the core, and by that of the processing unit."""
+        cores, units_by_number = {}, {}
         lines = self.command("lstopo-no-graphics", "-i", "machine.xml", "--no-io", "--of", "console").splitlines()
         for line in lines:
             if found := re.search(r"Core L#(\d+)", line):
                 core = int(found[1])
-            for unit in re.findall(r"PU L#\d+ \(P#(\d+)\)", line):
+            for number, unit in re.findall(r"PU L#(\d+) \(P#(\d+)\)", line):
                 cores.setdefault(core, set()).add(int(unit))
-        return cores
+                units_by_number[int(number)] = int(unit)
+        return cores, units_by_number
 
     def check(self, machine, *slot_options):
         self.command("lstopo-no-graphics", "-i", machine, "--of", "xml", "-f", "machine.xml")
-        cores = self.processing_units_of_cores()
+        cores, units_by_number = self.processing_units()
         width = int(slot_options[slot_options.index("--cores-per-rank") + 1])
         ranks = len(cores) // width
         shape = ["-t", "machine.xml", *slot_options]
@@ -87,8 +88,10 @@ class OtherMachines(unittest.TestCase):
         bound = {}
         for rank, places in re.findall(r"Process rank: (\d+) Bound: (.*)", shown):
             units = bound.setdefault(int(rank), set())
-            for kind, text in re.findall(r"\[(core|hwt):([\d,-]+)\]", places):
-                units |= numbers(text) if kind == "hwt" else set().union(*(cores[core] for core in numbers(text)))
+            # Open MPI 6 writes an L before logical numbers. Those of Open MPI 5 are logical for cores alone.
+            for kind, logical, text in re.findall(r"\[(core|hwt):(L?)([\d,-]+)\]", places):
+                for number in numbers(text):
+                    units |= cores[number] if kind == "core" else {units_by_number[number] if logical else number}
         if not any(bound.values()):
             # A rankfile cannot express slots such as every fourth processing unit.
             self.assertIn("rankloom-bind", launch)

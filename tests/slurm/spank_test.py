@@ -5,7 +5,6 @@
     spank_test.py PROGRAM [CLASS]
 """
 
-import glob
 import json
 import os
 import pathlib
@@ -21,11 +20,15 @@ import unittest
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 PLUGIN = PROGRAM.parent.parent / "lib" / "rankloom" / "slurm" / "spank_rankloom.so"
 SOURCES = pathlib.Path(__file__).resolve().parent
-KEEP_LOADED = SOURCES.parent / "support" / "keep_loaded.c"
+SUPPORT = SOURCES.parent / "support"
+KEEP_LOADED = SUPPORT / "keep_loaded.c"
+sys.path.insert(0, str(SUPPORT))
+import installed_slurm  # noqa: E402
+
 TOOLS = ("munged", "slurmctld", "slurmd", "srun", "salloc", "sbatch", "mpicc.openmpi", "mpicc.mpich")
 SKIPPED = 77
 # Some distributions build Slurm without PMIx; Open MPI then needs its own launcher. MPI, plugin of srun, arguments of print_binding.
-HAS_PMIX = bool(glob.glob("/usr/lib/*/slurm-wlm/mpi_pmix*.so"))
+HAS_PMIX = installed_slurm.has_pmix()
 MPIS = [*([("openmpi", "pmix", ())] if HAS_PMIX else []), ("mpich", "pmi2", ("leave",))]
 DEFAULT_PLACEMENT = "Slurm's default placement is used"
 

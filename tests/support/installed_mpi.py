@@ -81,6 +81,11 @@ class OpenMpi(Installed):
         return self.version != (5, 0, 7)
 
     @property
+    def monitoring_crashes(self):
+        """Any program with pml_monitoring ends by a signal in MPI_Init of Open MPI 6.0.0rc2."""
+        return self.major >= 6
+
+    @property
     def files(self):
         """What `rankloom run` writes."""
         return ["hosts", "rankfile"] if self.is_prrte else ["rankfile"]
