@@ -290,7 +290,7 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom slurm lab down\n"
      "# which running jobs share network resources, and why a job waits\n"
      "rankloom slurm lab up -t mesh:3x3 --policy closed-best && rankloom slurm lab exec -- sh -c 'rankloom slurm watch "
-     "--count 1; rankloom slurm why $(sbatch --parsable -N 9 --wrap hostname)'; rankloom slurm lab down\n"
+     "--count 1; rankloom slurm why $(sbatch --parsable -N 9 --wrap \"sleep 9\")'; rankloom slurm lab down\n"
      "# list running clusters\n"
      "rankloom slurm lab status\n"
      "# show where an srun command would place its ranks\n"

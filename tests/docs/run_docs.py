@@ -7,7 +7,7 @@ the rest is what they printed; blocks marked `python` are run by --python, each 
 of one page run one after another in one temporary folder with rankloom on the PATH; a command that fails, fails the page. A
 block is left out when the line before its fence is
 <!-- skip: why it cannot run here -->, or tree or built, which mapper_example_test.py runs; when it is <!-- root: why it needs root --> the block runs for root alone, and when it
-is <!-- slurm: why it needs Slurm --> for root where Slurm is installed and its plugin was built; <!-- python: why --> where Python is run.
+is <!-- slurm: why it needs Slurm --> for root where Slurm is installed and its plugin was built; <!-- pmix: why --> where srun also starts programs of Open MPI; <!-- python: why --> where Python is run.
 
     run_docs.py --program build/bin/rankloom README.md docs/*.md
 """
@@ -24,10 +24,11 @@ import tempfile
 SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
 sys.path.insert(0, str(SUPPORT))
 import installed_mpi  # noqa: E402
+import installed_slurm  # noqa: E402
 
 KEEP_LOADED = SUPPORT / "keep_loaded.c"  # part of programs that mpicc builds
 FENCE = re.compile(r"^\s*```\s*(\w*)")
-LEFT_OUT = re.compile(r"<!--\s*(skip|tree|built|root|slurm|python):\s*\S.*-->")
+LEFT_OUT = re.compile(r"<!--\s*(skip|tree|built|root|slurm|pmix|python):\s*\S.*-->")
 
 
 def left_out(line, program, python):
@@ -35,7 +36,8 @@ def left_out(line, program, python):
     kind = found.group(1) if found else ""
     root = os.geteuid() == 0
     slurm = shutil.which("slurmctld", path=os.environ.get("PATH", "") + ":/usr/sbin") and (program.parent.parent / "lib/slurm/select_cons_tres.so").exists()
-    return kind in ("skip", "tree", "built") or (kind == "python" and not python) or (kind == "root" and not root) or (kind == "slurm" and not (root and slurm))
+    possible = {"python": python, "root": root, "slurm": root and slurm, "pmix": root and slurm and installed_slurm.has_pmix()}
+    return kind in ("skip", "tree", "built") or not possible.get(kind, True)
 
 
 def blocks(text, program, python):
