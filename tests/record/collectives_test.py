@@ -27,7 +27,7 @@ ALLTOALLV_IN_PLACE = {(a, b): Volume(4 * (1 + abs(a - b)), 1) for a in range(4) 
 
 class Regular(RecordingTest):
     def check(self, *words):
-        program = self.program("collectives.c", *(["-DMPI4"] if self.mpi.name == "mpich" else []))
+        program = self.program("collectives.c", *self.kinds_of_calls())
         profile = self.record(4, program, *words)
         self.assert_pairs(profile, {})
         self.assert_calls(profile, ALL_REGULAR)

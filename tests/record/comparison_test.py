@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recorder agrees for both MPI libraries, and with other measurements of the same program."""
 
-from recording import MPIS, Profile, RecordingTest, main
+import unittest
+
+from recording import MPIS, Profile, RecordingTest, installed_mpi, main
 
 TRANSPOSE = {0: 0, 1: 1, 2: 4, 3: 5, 4: 2, 5: 3, 6: 6, 7: 7}
 
@@ -35,6 +37,7 @@ class Comparison(RecordingTest):
                 self.assertEqual(len(expected), 24)
                 self.assertEqual(found, expected)
 
+    @unittest.skipIf(installed_mpi.open_mpi().monitoring_crashes, "the monitoring component of this Open MPI crashes in MPI_Init")
     def test_open_mpis_own_monitoring_counts_the_same(self):
         mpi = MPIS["openmpi"]
         recorded = pairs_of(self.pairs(mpi, "random_talk.c", 4, "3"))

@@ -3,7 +3,7 @@
 """Fortran programs are recorded with each of the three MPI interfaces, and nothing is counted twice."""
 
 from collectives_test import ALLTOALLV, ALLTOALLV_IN_PLACE, GATHERV, MEANS, SCATTERV, regular
-from recording import ONE_SIDED, WORLD, RecordingTest, bits, main, total, without_self
+from recording import ONE_SIDED, WORLD, RecordingTest, bits, installed_mpi, main, total, without_self
 
 TALK = {(0, 1): (4 * (bits(*range(10)) + 3 * 1024), 13), (1, 0): (4 * (3 + 512 + 10), 4), (0, 0): (28, 1), (1, 1): (28, 1)}
 
@@ -19,6 +19,8 @@ class Interface:
     def test_collectives(self):
         program = self.program("fortran_collectives.F90", self.flag)
         for words in ((), ("in-place",), ("nonblocking",), ("nonblocking", "in-place")):
+            if len(words) == 2 and self.flag == "-DF08" and self.mpi.name == "openmpi" and installed_mpi.open_mpi().nonblocking_in_place_crashes:
+                continue
             with self.subTest(words=words):
                 profile = self.record(4, program, *words)
                 self.assert_pairs(profile, {})

@@ -7,8 +7,7 @@ from recording import ONE_SIDED, RecordingTest, main
 
 class OneSided(RecordingTest):
     def check(self, calls, expected):
-        flags = ["-DMPI4"] if self.mpi.name == "mpich" else []
-        profile = self.record(3, self.program("one_sided.c", *flags), *calls)
+        profile = self.record(3, self.program("one_sided.c", *self.kinds_of_calls()), *calls)
         self.assert_pairs(profile, expected)
         return profile
 

@@ -260,9 +260,17 @@ class RecordingTest(unittest.TestCase):
         if self.mpi.name == "openmpi" and not installed_mpi.open_mpi().starts_several_programs:
             self.skipTest("mpirun 5.0.7 crashes if a command has several programs")
 
+    def has(self, function):
+        """Whether mpi.h declares the function."""
+        return bool(re.search(rf"\b{function}\b", declarations(self.mpi.compilers[".c"])))
+
+    def kinds_of_calls(self):
+        """The flags of collectives.c and one_sided.c: which kinds of calls of MPI-4 there are."""
+        return [flag for flag, function in (("-DLARGE_COUNTS", "MPI_Bcast_c"), ("-DPERSISTENT_COLLECTIVES", "MPI_Bcast_init")) if self.has(function)]
+
     def needs(self, function):
         """Skips the test if mpi.h does not declare the function."""
-        if not re.search(rf"\b{function}\b", declarations(self.mpi.compilers[".c"])):
+        if not self.has(function):
             self.skipTest(f"{self.mpi.name} does not have {function}")
 
     def program(self, source, *flags, mpi=None, linker=(), out=None):

@@ -107,8 +107,8 @@ class Replay(TraceTest):
         rows = [("persistent.c", 2), ("communicators.c", 6), ("neighbours.c", 6, "cart"), ("neighbours.c", 3, "balanced", "nonblocking"),
                 ("uneven.c", 4), ("uneven.c", 4, "nonblocking"),
                 ("collectives.c", 4), ("collectives.c", 4, "nonblocking", "in-place")]
-        flags = ("-DMPI4",) if self.mpi.name == "mpich" else ()
-        if flags:  # Open MPI 4.1 does not have them
+        flags = tuple(self.kinds_of_calls())
+        if "-DPERSISTENT_COLLECTIVES" in flags:
             rows.append(("collectives.c", 4, "persistent"))
         for source, ranks, *words in rows:
             with self.subTest(source=source, words=words):

@@ -81,6 +81,11 @@ class OpenMpi(Installed):
         return self.version != (5, 0, 7)
 
     @property
+    def nonblocking_in_place_crashes(self):
+        """A program that uses mpi_f08 ends by a signal in nonblocking collectives with MPI_IN_PLACE of Open MPI 6.0.0rc2."""
+        return self.major >= 6
+
+    @property
     def monitoring_crashes(self):
         """Any program with pml_monitoring ends by a signal in MPI_Init of Open MPI 6.0.0rc2."""
         return self.major >= 6

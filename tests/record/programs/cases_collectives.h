@@ -122,9 +122,9 @@ static void leave(MPI_Comm* inter, MPI_Comm* group) {
 static int root_two(void) {
   return rank == 0 ? 1 : rank == 2 ? MPI_ROOT : MPI_PROC_NULL;
 }
-/* A datatype that must not be looked at. Both MPI libraries reject an invalid one in MPI_Bcast, Open MPI also in
- * MPI_Reduce. */
-#if defined(OPEN_MPI)
+/* A datatype that must not be looked at. Both MPI libraries reject an invalid one in MPI_Bcast, Open MPI and MPICH 5
+ * also in MPI_Reduce. */
+#if defined(OPEN_MPI) || IS_MPICH_5
 #define NO_TYPE_IN_REDUCE MPI_BYTE
 #else
 #define NO_TYPE_IN_REDUCE MPI_DATATYPE_NULL

@@ -325,7 +325,7 @@ static void invalid_datatypes(void) {
   MPI_Comm careful = careful_world();
   flag(class_of(MPI_Bcast(out, 1, MPI_DATATYPE_NULL, 0, careful)) == MPI_ERR_TYPE);
   flag(class_of(MPI_Send(out, 1, MPI_DATATYPE_NULL, next(), 4, careful)) == MPI_ERR_TYPE);
-  flag(class_of(MPI_Allreduce(out, in, 1, MPI_DATATYPE_NULL, MPI_SUM, careful)) == MPI_ERR_TYPE);
+  if (!IS_MPICH_5) flag(class_of(MPI_Allreduce(out, in, 1, MPI_DATATYPE_NULL, MPI_SUM, careful)) == MPI_ERR_TYPE);
   MPI_Request request = MPI_REQUEST_NULL;
   flag(class_of(MPI_Send_init(out, 1, MPI_DATATYPE_NULL, next(), 4, careful, &request)) == MPI_ERR_TYPE);
   MPI_Comm_free(&careful);
@@ -351,6 +351,7 @@ static void error_handler_of_the_program(void) {
   handled = 0;
   MPI_Send(out, 1, MPI_INT, next(), -5, careful);
   flag(handled);
+  if (IS_MPICH_5) expect(next(), 4); /* MPICH 5.0.2 reports success after the handler: it counts as sent */
   MPI_Comm_free(&careful);
 }
 static void truncated_message(void) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Every regular collective, with different sizes. The first argument is the kind of call: "blocking", "in-place",
- * "nonblocking" or "nonblocking-in-place", and with MPI-4 "large" and "persistent". The recorded calls and the results are
- * the same for all kinds. 4 ranks; MPI_COMM_WORLD, and its even and odd ranks in reverse order. */
+ * "nonblocking" or "nonblocking-in-place", and with MPI-4 "large" and "persistent". The recorded calls and the results
+ * are the same for all kinds. 4 ranks; MPI_COMM_WORLD, and its even and odd ranks in reverse order. */
 #include "program.h"
 
 #define NONBLOCKING(call, ...)             \
@@ -21,31 +21,42 @@
 
 static int nonblocking, in_place, large, persistent;
 
-#ifdef MPI4
-#define CALL(name, ...)                           \
-  do {                                            \
-    if (persistent) {                             \
-      PERSISTENT(MPI_##name##_init, __VA_ARGS__); \
-    } else if (large && nonblocking) {            \
-      NONBLOCKING(MPI_I##name##_c, __VA_ARGS__);  \
-    } else if (large) {                           \
-      MPI_##name##_c(__VA_ARGS__);                \
-    } else if (nonblocking) {                     \
-      NONBLOCKING(MPI_I##name, __VA_ARGS__);      \
-    } else {                                      \
-      MPI_##name(__VA_ARGS__);                    \
-    }                                             \
+/* A kind of calls that this MPI library does not have must not pass as another one. */
+#define MISSING(name)                                    \
+  do {                                                   \
+    fprintf(stderr, "this kind of " #name " missing\n"); \
+    MPI_Abort(MPI_COMM_WORLD, 2);                        \
+  } while (0)
+#ifdef PERSISTENT_COLLECTIVES
+#define CALL_PERSISTENT(name, ...) PERSISTENT(MPI_##name##_init, __VA_ARGS__)
+#else
+#define CALL_PERSISTENT(name, ...) MISSING(name)
+#endif
+#ifdef LARGE_COUNTS
+#define CALL_LARGE(name, ...)                    \
+  do {                                           \
+    if (nonblocking) {                           \
+      NONBLOCKING(MPI_I##name##_c, __VA_ARGS__); \
+    } else {                                     \
+      MPI_##name##_c(__VA_ARGS__);               \
+    }                                            \
   } while (0)
 #else
+#define CALL_LARGE(name, ...) MISSING(name)
+#endif
+
 #define CALL(name, ...)                      \
   do {                                       \
-    if (nonblocking) {                       \
+    if (persistent) {                        \
+      CALL_PERSISTENT(name, __VA_ARGS__);    \
+    } else if (large) {                      \
+      CALL_LARGE(name, __VA_ARGS__);         \
+    } else if (nonblocking) {                \
       NONBLOCKING(MPI_I##name, __VA_ARGS__); \
     } else {                                 \
       MPI_##name(__VA_ARGS__);               \
     }                                        \
   } while (0)
-#endif
 /* Names of nonblocking functions have a lower-case letter after I. */
 #define MPI_IBcast MPI_Ibcast
 #define MPI_IReduce MPI_Ireduce
@@ -77,7 +88,7 @@ static void prepare(void) {
 }
 
 static void barrier(MPI_Comm comm) {
-#ifdef MPI4
+#ifdef PERSISTENT_COLLECTIVES
   if (persistent) {
     PERSISTENT(MPI_Barrier_init, comm);
     return;

@@ -43,7 +43,7 @@ static void one(const char* call) {
     MPI_Put(from, 4, MPI_DOUBLE, MPI_PROC_NULL, 1, 4, MPI_DOUBLE, win);
     MPI_Get(from, 4, MPI_DOUBLE, MPI_PROC_NULL, 1, 4, MPI_DOUBLE, win);
   }
-#ifdef MPI4
+#ifdef LARGE_COUNTS
   if (IS("put_c")) MPI_Put_c(from, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, win);
   if (IS("get_c")) MPI_Get_c(result, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, win);
   if (IS("accumulate_c")) MPI_Accumulate_c(from, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, MPI_SUM, win);

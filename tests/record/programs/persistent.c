@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
     MPI_Request going;
     MPI_Send_init(out, 10000, MPI_BYTE, 1, 4, MPI_COMM_WORLD, &going);
     MPI_Start(&going);
+    if (IS_MPICH_5) MPI_Wait(&going, MPI_STATUS_IGNORE);
     MPI_Request_free(&going);
   } else {
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);

@@ -51,8 +51,17 @@ int main(int argc, char** argv) {
   take(memory, sizeof memory);
   MPI_Win_detach(win, memory);
   MPI_Win_free(&win);
-  /* Shared memory: 32 bytes by a Get from the previous rank. */
-  MPI_Win_allocate_shared(10 * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+  /* Shared memory, if the MPI library shares it between processes of a host: 32 bytes by a Get from the previous rank.
+   */
+  MPI_Comm host;
+  int on_host;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+  MPI_Comm_size(host, &on_host);
+  MPI_Comm_free(&host);
+  if (on_host == size)
+    MPI_Win_allocate_shared(10 * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+  else
+    MPI_Win_allocate(10 * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
   MPI_Win_lock_all(0, win);
   for (int i = 0; i < 10; ++i) base[i] = rank + i;
   MPI_Win_sync(win);
