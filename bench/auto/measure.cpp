@@ -6,9 +6,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include "bench/auto/exact_scotch.hpp"
 #include "rankloom/discover/discover.hpp"
@@ -34,6 +37,34 @@ Result<std::unique_ptr<Mapper>> mapper_of(const std::string& spec) {
   return std::move(configured->mapper);
 }
 
+/// A line of /proc/self/status in bytes.
+std::optional<double> process_memory(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(key + ":")) return 1024 * std::strtod(line.c_str() + key.size() + 1, nullptr);
+  }
+  return std::nullopt;
+}
+
+/// The largest resident memory since the construction, less that at the construction. Memory that was freed before is
+/// given back to the system first, so that using it again counts.
+class PeakMemory {
+ public:
+  PeakMemory() {
+    ::malloc_trim(0);
+    std::ofstream reset("/proc/self/clear_refs");
+    reset << 5 << std::flush;  // the peak of the process becomes its present size
+    if (reset) before_ = process_memory("VmRSS");
+  }
+  std::optional<double> bytes() const {
+    const auto peak = process_memory("VmHWM");
+    return before_ && peak ? std::optional(std::max(0.0, *peak - *before_)) : std::nullopt;
+  }
+
+ private:
+  std::optional<double> before_;
+};
+
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -45,6 +76,12 @@ double median(std::vector<double> values) {
 Problem problem_on(std::string name, CommGraph graph, std::string_view hierarchy, std::string_view distance,
                    Capacities::Options options) {
   Topology machine = value_or_exit(Topology::build(value_or_exit(parse_hierarchy(hierarchy, distance))));
+  Capacities capacities = value_or_exit(Capacities::of(machine, graph.rank_count(), options));
+  return {std::move(name), std::move(graph), std::move(machine), std::move(capacities)};
+}
+
+Problem problem_on(std::string name, CommGraph graph, const std::string& topology, Capacities::Options options) {
+  Topology machine = value_or_exit(load_topology(topology));
   Capacities capacities = value_or_exit(Capacities::of(machine, graph.rank_count(), options));
   return {std::move(name), std::move(graph), std::move(machine), std::move(capacities)};
 }
@@ -73,6 +110,7 @@ std::optional<Measured> measure(const std::string& spec, const Problem& problem,
     MapRun run;
     run.seed = runs.seed;
     if (runs.budget.count() > 0) run.deadline = Deadline::in(runs.budget);
+    const auto memory = runs.with_memory ? std::optional<PeakMemory>(std::in_place) : std::nullopt;
     const double wall_start = wall_seconds();
     const double cpu_start = cpu_seconds();
     auto placement = (*mapper)->place(view, run);
@@ -82,6 +120,7 @@ std::optional<Measured> measure(const std::string& spec, const Problem& problem,
       fmt::print(stderr, "{} on {}: {}\n", spec, problem.name, to_string(placement.error()));
       return std::nullopt;
     }
+    if (memory) measured.peak_bytes = memory->bytes();
     measured.core_of = std::move(placement->core_of);
   }
   if (auto valid = Mapping::create(measured.core_of, problem.machine, problem.capacities, spec); !valid) {

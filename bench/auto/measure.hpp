@@ -32,11 +32,14 @@ struct Problem {
 /// too small for the ranks.
 Problem problem_on(std::string name, CommGraph graph, std::string_view hierarchy, std::string_view distance,
                    Capacities::Options capacities = {});
+/// The same on a machine of `rankloom map -t`.
+Problem problem_on(std::string name, CommGraph graph, const std::string& topology, Capacities::Options capacities);
 
 struct Measured {
   double cost = 0;   ///< J of the mapper's result, which was checked to be valid.
   double cpu_s = 0;  ///< CPU time of the process during place(); the median of several runs.
   double wall_s = 0;
+  std::optional<double> peak_bytes;  ///< Memory of place() in addition to its problem, if measured.
   std::vector<Core> core_of;
 };
 
@@ -45,6 +48,7 @@ struct Runs {
   std::chrono::milliseconds budget{0};  ///< 0: none.
   int max_runs = 9;                     ///< Short runs are repeated until they took `enough_s` together.
   double enough_s = 0.3;
+  bool with_memory = false;             ///< Also measure the memory; place() then asks the system for all of it again.
 };
 
 /// `spec`: a mapper with options, or "scotch-exact". Returns nullopt, with a message on stderr, if there is no such
