@@ -48,7 +48,7 @@ struct Runs {
   std::chrono::milliseconds budget{0};  ///< 0: none.
   int max_runs = 9;                     ///< Short runs are repeated until they took `enough_s` together.
   double enough_s = 0.3;
-  bool with_memory = false;             ///< Also measure the memory; place() then asks the system for all of it again.
+  bool with_memory = false;  ///< Also measure the memory; place() then asks the system for all of it again.
 };
 
 /// `spec`: a mapper with options, or "scotch-exact". Returns nullopt, with a message on stderr, if there is no such

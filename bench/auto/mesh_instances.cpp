@@ -45,8 +45,8 @@ std::uint32_t root_of(std::vector<std::uint32_t>& parents, std::uint32_t vertex)
 }
 
 /// A planar graph of junctions and chains, like road networks (average degree about 2.2): a tenth of the vertices are
-/// junctions in the plane, connected by the shortest spanning tree of their Delaunay triangulation and by one in five of
-/// its other edges; the other vertices subdivide these edges.
+/// junctions in the plane, connected by the shortest spanning tree of their Delaunay triangulation and by one in five
+/// of its other edges; the other vertices subdivide these edges.
 CommGraph road_graph(std::uint32_t size, std::uint64_t seed, Draws& draws) {
   const std::uint32_t junctions = size / 10;
   const std::vector<Point> points = numpy_points(junctions, static_cast<std::uint32_t>(seed));
@@ -71,7 +71,8 @@ CommGraph road_graph(std::uint32_t size, std::uint64_t seed, Draws& draws) {
   std::uint32_t next = junctions;
   for (std::size_t road = 0; road < roads.size(); ++road) {
     std::uint32_t end = roads[road].first;
-    for (std::uint32_t step = 0; step < chain_length[road]; ++step) edges.emplace_back(std::exchange(end, next), next), ++next;
+    for (std::uint32_t step = 0; step < chain_length[road]; ++step)
+      edges.emplace_back(std::exchange(end, next), next), ++next;
     edges.emplace_back(end, roads[road].second);
   }
   return unit_graph(size, edges);

@@ -17,9 +17,9 @@ enum class GraphFamily : std::uint8_t {
 };
 
 struct MeshInstance {
-  std::string kind;  ///< A kind of reference_graph(), "random" or "road".
-  unsigned power;    ///< The graph has 2^power vertices.
-  std::string machine = "4:8:6";  ///< A hierarchy, bottom up, or a topology such as "torus:8x8x4=1".
+  std::string kind;                   ///< A kind of reference_graph(), "random" or "road".
+  unsigned power;                     ///< The graph has 2^power vertices.
+  std::string machine = "4:8:6";      ///< A hierarchy, bottom up, or a topology such as "torus:8x8x4=1".
   std::string distance = "1:10:100";  ///< Of a hierarchy.
   bool loads = false;                 ///< Tasks have loads of 1 to 10, and the load of a core is limited.
 

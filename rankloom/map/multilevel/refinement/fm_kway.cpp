@@ -11,6 +11,8 @@
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/timing.hpp"
 #include "rankloom/map/multilevel/refinement/gain_queue.hpp"
+#include "rankloom/map/multilevel/refinement/gain_table.hpp"
+#include "rankloom/map/multilevel/refinement/stopping_rule.hpp"
 
 namespace rankloom::multilevel {
 namespace {
@@ -112,6 +114,7 @@ class KWayFm {
         block_of_(block_of),
         block_weight_(max_block_weight.size(), 0),
         position_of_block_(max_block_weight.size(), none),
+        gain_table_(graph, block_of, static_cast<std::uint32_t>(max_block_weight.size())),
         queues_(graph.vertex_count(), max_block_weight.size()),
         locked_(graph.vertex_count(), 0),
         moved_neighbours_(graph.vertex_count(), 0) {
@@ -133,6 +136,9 @@ class KWayFm {
         });
     cost_ = std::accumulate(cost_of_chunk.begin(), cost_of_chunk.end(), 0.0) / 2;
     for (std::uint32_t block = 0; block < max_block_weight_.size(); ++block) overload_ += overload(block);
+    const std::uint64_t capacity =
+        std::accumulate(max_block_weight_.begin(), max_block_weight_.end(), std::uint64_t{0});
+    is_tight_ = capacity < graph_.total_vertex_weight() + max_block_weight_.size() * graph_.max_vertex_weight();
   }
 
   double run(std::uint32_t passes) {
@@ -140,7 +146,7 @@ class KWayFm {
       const double cost_before = cost_;
       const std::uint64_t overload_before = overload_;
       run_pass();
-      if (is_tight() && overload_ == 0) run_ejection_chains();
+      if (is_tight_ && overload_ == 0) run_ejection_chains();
       if (overload_ >= overload_before && cost_ >= cost_before - min_gain_of_pass * std::abs(cost_before)) break;
     }
     return cost_;
@@ -167,6 +173,7 @@ class KWayFm {
   void collect_adjacent_blocks(std::uint32_t vertex) {
     adjacent_.clear();
     adjacent_.push_back({block_of_[vertex], 0});
+    if (!is_tight_ && gain_table_.has_row(vertex)) return collect_from_row(vertex);
     position_of_block_[block_of_[vertex]] = 0;
     for (const Edge edge : graph_.edges(vertex)) {
       std::uint32_t& position = position_of_block_[block_of_[edge.to]];
@@ -177,6 +184,13 @@ class KWayFm {
       adjacent_[position].weight += edge.weight;
     }
     for (const AdjacentBlock& adjacent : adjacent_) position_of_block_[adjacent.block] = none;
+  }
+
+  void collect_from_row(std::uint32_t vertex) {
+    const std::span<const double> weights = gain_table_.row(vertex);
+    adjacent_.front().weight = weights[block_of_[vertex]];
+    for (std::uint32_t block = 0; block < weights.size(); ++block)
+      if (weights[block] > 0 && block != block_of_[vertex]) adjacent_.push_back({block, weights[block]});
   }
 
   double cost_in(std::uint32_t block) const {
@@ -229,13 +243,7 @@ class KWayFm {
     overload_ += overload(from) + overload(to);
     block_of_[vertex] = to;
     cost_ -= gain;
-  }
-
-  /// So little capacity is free that hardly any vertex can move unless another one is ejected.
-  bool is_tight() const {
-    const std::uint64_t capacity =
-        std::accumulate(max_block_weight_.begin(), max_block_weight_.end(), std::uint64_t{0});
-    return capacity < graph_.total_vertex_weight() + max_block_weight_.size() * graph_.max_vertex_weight();
+    gain_table_.move(vertex, from, to);
   }
 
   /// Tries an ejection chain from every boundary vertex: a move, then a move of the vertex that it ejects, and so on
@@ -293,9 +301,11 @@ class KWayFm {
     std::uint64_t best_overload = overload_;
     std::size_t best_length = 0;
     find_overloaded_block();
-    // A pass stops after this many moves without improvement.
+    // A pass stops after this many moves without improvement, or by the stopping rule. In a tight partition, the gains
+    // of the moves of an ejection chain depend on each other, so their sum is not a random walk.
     const std::size_t patience = 60 + queues_.size() / 4;
-    while (moves_.size() - best_length < patience) {
+    StoppingRule stopping_rule;
+    while (moves_.size() - best_length < patience && (is_tight_ || !stopping_rule.should_stop())) {
       const std::uint32_t vertex = next_vertex();
       if (vertex == none) break;
       const Move best = best_move(vertex, overloaded_ == none ? graph_.max_vertex_weight() : 0);
@@ -305,6 +315,7 @@ class KWayFm {
       moves_.push_back({vertex, block_of_[vertex]});
       if (overloaded_ == none) chain_start_ = block_of_[vertex];
       move(vertex, best.to, best.gain);
+      stopping_rule.add(best.gain);
       overloaded_ = overload(best.to) > 0                              ? best.to
                     : overloaded_ != none && overload(overloaded_) > 0 ? overloaded_
                                                                        : none;
@@ -313,6 +324,7 @@ class KWayFm {
         best_overload = overload_;
         best_cost = cost_;
         best_length = moves_.size();
+        stopping_rule.restart();
       }
       for (const Edge edge : graph_.edges(vertex)) {
         if (locked_[edge.to] == 0 && needs_update(edge.to)) update_queue(edge.to);
@@ -382,7 +394,9 @@ class KWayFm {
   std::vector<std::uint64_t> block_weight_;
   std::vector<std::uint32_t> position_of_block_;  // in adjacent_
   std::vector<AdjacentBlock> adjacent_;           // of the vertex that was evaluated last
-  double current_cost_ = 0;                       // of that vertex in its block
+  GainTable gain_table_;
+  bool is_tight_ = false;    // so little capacity is free that hardly any vertex can move unless another one is ejected
+  double current_cost_ = 0;  // of that vertex in its block
   BlockQueues queues_;
   std::vector<std::uint8_t> locked_;
   std::vector<std::uint32_t> moved_neighbours_;  // since the last update of the vertex's gain
