@@ -49,7 +49,7 @@ TEST(GainTable, HasRowsOnlyForVerticesWithAsManyEdgesAsBlocks) {
 
 TEST(StoppingRule, StopsAWalkThatOnlyLoses) {
   StoppingRule rule;
-  for (int move = 0; move < 60; ++move) {
+  for (int move = 0; move < 250; ++move) {
     EXPECT_FALSE(rule.should_stop());
     rule.add(move % 2 == 0 ? -3 : -1);
   }

@@ -301,11 +301,14 @@ class KWayFm {
     std::uint64_t best_overload = overload_;
     std::size_t best_length = 0;
     find_overloaded_block();
-    // A pass stops after this many moves without improvement, or by the stopping rule. In a tight partition, the gains
-    // of the moves of an ejection chain depend on each other, so their sum is not a random walk.
+    // A pass stops after this many moves without improvement, or, if most vertices are on the boundary, by the stopping
+    // rule. On the small boundaries of meshes it would stop before a layer of vertices with equal gains has moved. In a
+    // tight partition, the gains of the moves of an ejection chain depend on each other, so their sum is not a random
+    // walk.
     const std::size_t patience = 60 + queues_.size() / 4;
+    const bool may_stop_early = !is_tight_ && 2 * queues_.size() > graph_.vertex_count();
     StoppingRule stopping_rule;
-    while (moves_.size() - best_length < patience && (is_tight_ || !stopping_rule.should_stop())) {
+    while (moves_.size() - best_length < patience && !(may_stop_early && stopping_rule.should_stop())) {
       const std::uint32_t vertex = next_vertex();
       if (vertex == none) break;
       const Move best = best_move(vertex, overloaded_ == none ? graph_.max_vertex_weight() : 0);

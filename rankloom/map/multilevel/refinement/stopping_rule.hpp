@@ -18,7 +18,7 @@ class StoppingRule {
     sum_of_squares_ += gain * gain;
   }
   bool should_stop() const {
-    constexpr double min_moves = 60;
+    constexpr double min_moves = 250;
     const auto moves = static_cast<double>(moves_);
     if (moves <= min_moves || sum_ >= 0) return false;
     const double drift = sum_ * sum_ / moves;  // moves x squared mean
