@@ -41,6 +41,30 @@ class Bench(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
+    def test_the_cpu_time_of_a_program_is_what_it_counts_itself(self):
+        # It works for a second of CPU time, partly in a child, as shells and pipes do; the rest is the start and the end of Python.
+        work = "import sys, time\nwhile time.process_time() < float(sys.argv[1]): pass\nprint(time.process_time(), file=open(sys.argv[2], 'a'))\n"
+        (self.folder / "work.py").write_text(work)
+        times = self.folder / "times.txt"
+        program = f"exec:{sys.executable} work.py 0.7 {times} && {sys.executable} work.py 0.5 {times} && seq 0 $(({{ranks}} - 1))"
+        self.bench("gen:ring:ranks=8", "-t", MACHINE, "-a", program, "--seeds", "1", "-o", "x")
+        own = sum(float(line) for line in times.read_text().split())
+        row = rows_of(self.folder / "x")[0]
+        self.assertGreater(row["cpu_seconds"], own)
+        self.assertLess(row["cpu_seconds"], own * 1.02 + 0.03)  # two interpreters, two shells and seq
+
+    def test_the_harness_takes_at_most_20_ms_of_cpu_time_per_run(self):
+        words = self.command("gen:ring:ranks=64", "-t", MACHINE.replace("core:4", "core:16"), "-a", "block,random", "--seeds", "20", "-o", "x")
+        running = subprocess.Popen(words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(running.pid, 0)
+        running.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(running.returncode, 0)
+        rows = rows_of(self.folder / "x")
+        self.assertEqual(len(rows), 40)
+        all_of_it, runs = usage.ru_utime + usage.ru_stime, sum(row["cpu_seconds"] for row in rows)
+        self.assertGreater(all_of_it, runs)
+        self.assertLess((all_of_it - runs) / len(rows), 0.02)
+
     def test_a_killed_experiment_loses_at_most_the_run_in_flight(self):
         words = ["gen:ring:ranks=8", "gen:ring:ranks=16", "-t", MACHINE, "-a", "block", "-a", SLOW, "--seeds", "4", "-o", "x"]
         with subprocess.Popen(self.command(*words), cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
