@@ -49,6 +49,23 @@ Json tests_json(const Experiment& experiment, std::size_t baseline) {
   return rows;
 }
 
+/// The lowest costs of all instances, with the best known ones.
+Json leaderboard_json(const Experiment& experiment) {
+  Json rows = Json::array();
+  for (const ExperimentInstance& instance : experiment.instances) {
+    Json row{{"graph", instance.graph}, {"machine", instance.machine}, {"costs", Json::object()}};
+    for (std::size_t mapper = 0; mapper < instance.cells.size(); ++mapper) {
+      if (instance.cells[mapper].complete()) row["costs"][experiment.mappers[mapper]] = instance.cells[mapper].min_cost;
+    }
+    if (instance.best_known) {
+      row["best_known"] = instance.best_known->cost;
+      row["found_by"] = instance.best_known->found_by;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 }  // namespace
 
 BenchResult BenchResult::of(std::vector<ExperimentRun> runs, const std::string& baseline, bool has_packs) {
@@ -103,6 +120,7 @@ Json BenchResult::json(const std::string& directory, Json rows) const {
           {"mappers", summaries_json(experiment, "", baseline)},
           {"classes", std::move(classes)},
           {"tests", tests_json(experiment, baseline)},
+          {"leaderboard", leaderboard_json(experiment)},
           {"rows", std::move(rows)}};
 }
 
