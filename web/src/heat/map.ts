@@ -4,7 +4,7 @@ import { heat_pixels } from "../ui/colour";
 import { Surface } from "../ui/surface";
 import { is_dark, token } from "../ui/theme";
 import type { HeatMatrix } from "./matrix";
-import { SIDE, Tiles } from "./tiles";
+import { SIDE, Tiles, type Scale } from "./tiles";
 import type { HeatView } from "./view";
 
 export interface HeatCell {
@@ -23,7 +23,9 @@ function round_step(least: number): number {
 
 export class HeatMap {
   readonly surface: Surface;
-  readonly tiles: Tiles;
+  private tiles: Tiles;
+  private readonly heaviest: Tiles;
+  private densities?: Tiles;
   cursor?: HeatCell;
   private margin = { left: 66, top: 40, right: 2, bottom: 2 };
 
@@ -32,8 +34,14 @@ export class HeatMap {
     readonly matrix: HeatMatrix,
     readonly view: HeatView,
   ) {
-    this.tiles = new Tiles(matrix);
+    this.tiles = this.heaviest = new Tiles(matrix);
     this.surface = new Surface(canvas, (width) => this.side(width) + this.margin.top + this.margin.bottom, () => this.draw());
+  }
+
+  /** Pixels of several pairs show their mean on this scale, or without it the pair with the most bytes. */
+  show_density(density: Scale | undefined): void {
+    this.tiles = density ? (this.densities ??= new Tiles(this.matrix, density)) : this.heaviest;
+    this.surface.invalidate();
   }
 
   private side(width: number): number {

@@ -1,7 +1,7 @@
 // Heat map, last step: the maps side by side, linked, with buttons, keys, legend and table.
 // SPDX-License-Identifier: Apache-2.0
 import { css, heat } from "../ui/colour";
-import { button, element, svg } from "../ui/dom";
+import { button, choice, element, svg } from "../ui/dom";
 import { figure, section } from "../ui/figure";
 import { bytes, count } from "../ui/format";
 import { attach_gestures } from "../ui/gestures";
@@ -13,9 +13,12 @@ import { hide_tooltip, say, show_tooltip } from "../ui/tooltip";
 import { HeatMap, type HeatCell } from "./map";
 import { HeatMatrix } from "./matrix";
 import { HeatView } from "./view";
+import { top_level_of } from "./tiles";
 import { cell_sentence, cell_words, whole_sentence } from "./words";
 
 const TABLE_ROWS = 100;
+/** Above, a pixel is several pairs, and above the second number so many that their density says more than the heaviest one. */
+const MANY_RANKS = 512, DENSITY_RANKS = 1024;
 
 function legend(scale: { min: number; max: number }): SVGSVGElement {
   const width = 260, steps = 52;
@@ -261,6 +264,21 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
     position.textContent = view.whole ? "" : `${count(Math.ceil(view.span - 1e-6))} of ${count(view.count)} rows`;
   });
 
+  // The mean over all pairs of a pixel can be far below the least pair.
+  const density = { min: scale.min / 4 ** top_level_of(view.count), max: scale.max };
+  const legends = { pair: legend(scale), density: legend(density) };
+  const unit = element("span", { class: "soft" }), legend_host = element("span"), pixel_note = element("p", { class: "note" });
+  const shade_by = (what: "pair" | "density") => {
+    const dense = what === "density";
+    for (const map of maps) map.show_density(dense ? density : undefined);
+    unit.textContent = dense ? "mean bytes per pair" : "bytes per pair";
+    legend_host.replaceChildren(legends[what]);
+    pixel_note.textContent = dense
+      ? "When zoomed out, a pixel has the colour of the mean over all pairs of ranks in its area, also those without traffic. Zoom in to see single pairs."
+      : "When zoomed out, a pixel has the colour of the pair with the most bytes in its area.";
+  };
+  const many = view.count > MANY_RANKS, dense_first = view.count > DENSITY_RANKS;
+  shade_by(dense_first ? "density" : "pair");
   const tools = element(
     "div",
     { class: "tools" },
@@ -269,8 +287,18 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
     button("Show all", () => view.reset(), {}, "All"),
     position,
     element("span", { class: "spread" }),
-    element("span", { class: "soft" }, "bytes per pair"),
-    legend(scale),
+    many &&
+      choice(
+        "Colour",
+        [
+          { value: "density", label: "Mean" },
+          { value: "pair", label: "Heaviest pair" },
+        ],
+        dense_first ? "density" : "pair",
+        shade_by,
+      ).root,
+    unit,
+    legend_host,
   );
   const lead = [
     report.heat[0].borders.length > 1
@@ -282,7 +310,6 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
     .join(" ");
   const notes = [
     report.traffic.blocks_note && `Each row and column represents ${report.traffic.block} consecutive ranks: ${report.traffic.blocks_note}.`,
-    view.count > 512 && "When zoomed out, a pixel has the colour of the pair with the most bytes in its area.",
   ].filter((note): note is string => typeof note === "string");
   return section(
     "traffic",
@@ -291,5 +318,6 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
     tools,
     element("div", { class: report.heat.length > 1 ? "pair" : "single" }, ...figures),
     ...notes.map((note) => element("p", { class: "note" }, note)),
+    many && pixel_note,
   );
 }

@@ -1,17 +1,25 @@
 // Heat map, second step: tiles of 256 × 256 cells and of coarser levels, computed on demand in small time slices, and cached.
 // SPDX-License-Identifier: Apache-2.0
+import { log_share } from "../ui/colour";
 import type { HeatMatrix } from "./matrix";
 
 export const SIDE = 256;
 // 64 KiB of shades and 256 KiB of pixels each.
 const MAX_TILES = 192;
 
-/** At level L a pixel represents 2^L × 2^L cells and has the shade of the pair with the most bytes. */
+export interface Scale {
+  min: number;
+  max: number;
+}
+
+/** At level L a pixel represents 2^L × 2^L cells. It has the shade of the pair with the most bytes; with a density, that of the mean of all its pairs. */
 class Tile {
   readonly shades = new Uint8Array(SIDE * SIDE);
   /** The next row of the matrix to process; the end when done. */
   next: number;
   last_used = 0;
+  /** Bytes of each pixel, until the tile is done. */
+  private sums?: Float64Array;
   private picture?: HTMLCanvasElement;
   private painted_with?: Uint32Array;
 
@@ -19,7 +27,9 @@ class Tile {
     readonly level: number,
     readonly row: number,
     readonly column: number,
+    private readonly density: Scale | undefined,
   ) {
+    if (density) this.sums = new Float64Array(SIDE * SIDE);
     this.next = this.row * (SIDE << level);
   }
 
@@ -33,11 +43,20 @@ class Tile {
       const offset = ((row - this.row * (SIDE << level)) >> level) * SIDE;
       for (let at = matrix.lower_bound(row, first_column); at < matrix.rows[row + 1] && matrix.columns[at] < end_column; ++at) {
         const pixel = offset + ((matrix.columns[at] - first_column) >> level);
-        if (matrix.shades[at] > this.shades[pixel]) this.shades[pixel] = matrix.shades[at];
+        if (this.sums) this.sums[pixel] += matrix.order.traffic.bytes[matrix.entries[at]];
+        else if (matrix.shades[at] > this.shades[pixel]) this.shades[pixel] = matrix.shades[at];
       }
-      if ((row & 63) === 63 && performance.now() > deadline) return this.next >= end;
+      if ((row & 63) === 63 && this.next < end && performance.now() > deadline) return false;
     }
+    this.shade_densities();
     return true;
+  }
+
+  private shade_densities(): void {
+    if (!this.sums || !this.density) return;
+    const pairs = 4 ** this.level, { min, max } = this.density;
+    for (let pixel = 0; pixel < this.sums.length; ++pixel) if (this.sums[pixel] > 0) this.shades[pixel] = 1 + Math.round(254 * log_share(Math.max(min, this.sums[pixel] / pairs), min, max));
+    this.sums = undefined;
   }
 
   paint(pixels: Uint32Array): HTMLCanvasElement {
@@ -54,14 +73,23 @@ class Tile {
   }
 }
 
+/** The level at which all cells fit into one tile. */
+export function top_level_of(count: number): number {
+  return Math.max(0, Math.ceil(Math.log2(count / SIDE)));
+}
+
 export class Tiles {
   readonly top_level: number;
   private readonly done = new Map<string, Tile>();
   private readonly started = new Map<string, Tile>();
   private clock = 0;
 
-  constructor(readonly matrix: HeatMatrix) {
-    this.top_level = Math.max(0, Math.ceil(Math.log2(matrix.count / SIDE)));
+  /** With a density, shades show the mean bytes of all pairs of a pixel, on this scale. */
+  constructor(
+    readonly matrix: HeatMatrix,
+    private readonly density?: Scale,
+  ) {
+    this.top_level = top_level_of(matrix.count);
   }
 
   /** The tile, or undefined if the deadline passed first; then call again in the next frame. */
@@ -69,7 +97,7 @@ export class Tiles {
     const key = `${level}/${row}/${column}`;
     let tile = this.done.get(key);
     if (!tile) {
-      tile = this.started.get(key) ?? new Tile(level, row, column);
+      tile = this.started.get(key) ?? new Tile(level, row, column, this.density);
       if (performance.now() > deadline || !tile.fill(this.matrix, deadline)) {
         this.started.set(key, tile);
         return undefined;
