@@ -19,6 +19,7 @@
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <smpi/smpi.h>
 
+#include "apps/simulate/action_recorder.hpp"
 #include "apps/simulate/simgrid_api.hpp"
 #include "rankloom/core/random.hpp"
 
@@ -273,18 +274,20 @@ class RouteCheck {
   const Platform& platform_;
 };
 
-void start_job(const SimulatedJob& job, const std::string& instance, const Machine& machine,
-               std::vector<double>& ends) {
+void start_job(const SimulatedJob& job, const std::string& instance, const Machine& machine, std::vector<double>& ends,
+               ActionRecorder* recorder) {
   SMPI_app_instance_register(instance.c_str(), nullptr, static_cast<int>(job.core_of.size()));
   ends.assign(job.core_of.size(), not_ended);
   for (std::size_t rank = 0; rank < job.core_of.size(); ++rank) {
     simgrid_api::start_actor(fmt::format("{}.{}", instance, rank), machine.host(job.core_of[rank]),
-                             [&job, &ends, instance, rank] {
+                             [&job, &ends, instance, rank, recorder] {
                                if (job.start > 0) s4u::this_actor::sleep_until(job.start);
                                const int number = static_cast<int>(rank);
                                s4u::Actor::self()->set_property("instance_id", instance);
                                s4u::Actor::self()->set_property("rank", std::to_string(rank));
-                               smpi_replay_run(instance.c_str(), number, 0, job.traces[rank].c_str());
+                               smpi_replay_init(instance.c_str(), number, 0);  // registers SimGrid's actions
+                               if (recorder != nullptr) recorder->wrap_actions();
+                               smpi_replay_main(number, job.traces[rank].c_str());
                                ends[rank] = s4u::Engine::get_clock();
                              });
   }
@@ -333,8 +336,10 @@ Result<SimulationResult> replay(const SimulationRequest& request) {
   if (!checked) return propagate(checked);
 
   std::vector<std::vector<double>> ends(request.jobs.size());
+  std::optional<ActionRecorder> recorder;
+  if (request.timelines) recorder.emplace(request);
   for (std::size_t j = 0; j < request.jobs.size(); ++j)
-    start_job(request.jobs[j], fmt::format("job{}", j), *machine, ends[j]);
+    start_job(request.jobs[j], fmt::format("job{}", j), *machine, ends[j], recorder ? &*recorder : nullptr);
   engine.run();
   if (auto ended = check_ends(request, ends); !ended) return propagate(ended);
   SMPI_finalize();
@@ -342,12 +347,13 @@ Result<SimulationResult> replay(const SimulationRequest& request) {
   SimulationResult result{.jobs = {}, .seconds = 0, .routes_checked = *checked, .wall_seconds = 0};
   for (std::size_t j = 0; j < request.jobs.size(); ++j) {
     const SimulatedJob& job = request.jobs[j];
-    JobTimes& times = result.jobs.emplace_back(JobTimes{job.name, 0, job.start, {}});
+    JobTimes& times = result.jobs.emplace_back(JobTimes{.name = job.name, .start = job.start, .rank_seconds = {}});
     for (const double end : ends[j]) {
       times.rank_seconds.push_back(end - job.start);
       times.seconds = std::max(times.seconds, end - job.start);
       result.seconds = std::max(result.seconds, end);
     }
+    if (recorder) times.timeline = recorder->timeline(j, *platform);
   }
   result.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every mapper of the table has a page with a picture, no page links to what does not exist, no command stands in a block
-that is not run, CONTRIBUTING.md names paths and headings that exist, and CITATION.cff names this version and the four papers.
+that is not run, the commands of docs/questions.md exist, CONTRIBUTING.md names paths and headings that exist, and CITATION.cff names this version and the four papers.
 
     pages_test.py RANKLOOM FOLDER_OF_THE_PROJECT
 """
@@ -91,6 +91,24 @@ def wrong_citation(root):
             yield f"CITATION.cff: lacks {paper}"
 
 
+def unknown_commands(page, program):
+    """Commands in the text of a page, which run_docs.py does not run: their verbs and options exist."""
+    text = re.sub(r"^\s*```.*?^\s*```", "", page.read_text(), flags=re.S | re.M)
+    for command in re.findall(r"`(rankloom [^`]*)`", text):
+        words = command.split(" -- ")[0].split()[1:]
+        if words[0] == "VERB":
+            continue
+        verbs = [word for word in words[:2] if re.fullmatch(r"[a-z+]+", word)]
+        helps = [subprocess.run([program, *verbs[:count], "--help"], capture_output=True, text=True) for count in range(len(verbs), 0, -1)]
+        known = next((help.stdout for help in helps if help.returncode == 0), None)
+        if known is None:
+            yield f"{page}: {command!r}: there is no verb {verbs}"
+            continue
+        for option in re.findall(r"(?<= )--?[a-z][\w-]*", " " + " ".join(words)):
+            if not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", known):
+                yield f"{page}: {command!r}: there is no option {option}"
+
+
 def main():
     program, root = sys.argv[1], pathlib.Path(sys.argv[2])
     listed = json.loads(subprocess.run([program, "list", "mappers", "--json"], check=True, capture_output=True).stdout)
@@ -100,6 +118,7 @@ def main():
     problems += [*missing_pages(mappers, root / "docs/algorithms/README.md"), *wrong_citation(root)]
     contributing = (root / "CONTRIBUTING.md").read_text()
     problems += [*missing_paths(contributing, root), *missing_headings(contributing, root)]
+    problems += unknown_commands(root / "docs/questions.md", program)
     print("\n".join(problems))
     return 1 if problems or len(mappers) < 10 or len(pages) < 10 else 0
 

@@ -73,6 +73,28 @@ TEST_F(Simulation, APingPongOnEachLevelTakesTheTimeOfTheTopology) {
   }
 }
 
+TEST_F(Simulation, ATimelineHasTheTimesOfTheSimulation) {
+  const Topology topology = *load_topology("node:2=10,2us core:2=1,100ns");
+  // Rank 1 computes 30 ms and sends 1 MB, which takes 10 ms; rank 0 computes 5 ms before it receives.
+  SimulationRequest request{.topology = topology, .timelines = true};
+  request.jobs.push_back(job({"0 init\n0 compute 5000000\n0 irecv 1 0 1000000 6\n0 wait 1 0 0\n0 finalize\n",
+                              "1 init\n1 compute 30000000\n1 send 0 0 1000000 6\n1 finalize\n"},
+                             {Core{0}, Core{2}}));
+  auto results = simulate(std::span(&request, 1), with_simulator, Progress::none());
+  ASSERT_TRUE(results) << to_string(results.error());
+  const auto& timeline = results->front().jobs[0].timeline;
+  ASSERT_TRUE(timeline);
+  EXPECT_NEAR(timeline->seconds, results->front().seconds, 1e-9);
+  EXPECT_NEAR(timeline->rank_compute[0], 0.005, 1e-6);
+  EXPECT_NEAR(timeline->rank_wait[0], 0.025, 1e-5);
+  EXPECT_NEAR(timeline->rank_transfer[0], 0.010, 1e-5);
+  EXPECT_NEAR(timeline->rank_compute[1], 0.030, 1e-6);
+  ASSERT_EQ(timeline->path.size(), 2);
+  EXPECT_EQ(timeline->path[0].to, 1);
+  EXPECT_EQ(timeline->path[1].kind, PathStep::Kind::message);
+  EXPECT_NEAR(timeline->path_messages[0], 0.010, 1e-5) << "between nodes";
+}
+
 TEST_F(Simulation, TwoMessagesOnOneChannelTakeTwiceAsLongAndOnTwoChannelsDoNot) {
   const Topology topology = *load_topology("node:4=10,2us core:2=1,100ns");
   const double alone = seconds(topology, {message(1e6, Core{0}, Core{2})});

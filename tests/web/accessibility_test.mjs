@@ -1,10 +1,10 @@
 // The page without eyes, without mouse, without colours: axe's rules, the browser's accessibility tree, a table for every picture.
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
-import { devices_document, machine_document, network_document, status_document } from "./fixtures/make.mjs";
+import { devices_document, machine_document, network_document, status_document, timeline_document } from "./fixtures/make.mjs";
 import { check, FIREFOX, fixture, module_of_web, run } from "./harness.mjs";
 
-const MADE = { devices: devices_document, network: network_document, machine: machine_document, status: status_document };
+const MADE = { devices: devices_document, network: network_document, machine: machine_document, status: status_document, timeline: timeline_document };
 const document_of = (name) => MADE[name]?.() ?? fixture(name);
 const axe = module_of_web("axe-core").source;
 

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { devices_document, machine_document, network_document, status_document } from "./fixtures/make.mjs";
+import { devices_document, machine_document, network_document, status_document, timeline_document } from "./fixtures/make.mjs";
 import { check, fixture, HERE, run } from "./harness.mjs";
 
 const UPDATE = process.argv.includes("--update");
@@ -95,8 +95,8 @@ check("The comparison tells pictures apart", async (browser) => {
 });
 
 check("Nothing is wider than the window, at any width, in any report", async (browser) => {
-  const made = { devices: devices_document, network: network_document, machine: machine_document, status: status_document };
-  for (const name of ["tune", "devices", "network", "machine", "allocation", "status", "online"]) {
+  const made = { devices: devices_document, network: network_document, machine: machine_document, status: status_document, timeline: timeline_document };
+  for (const name of ["tune", "devices", "network", "machine", "allocation", "status", "online", "timeline"]) {
     const page = await browser.open(made[name]?.() ?? fixture(name), { height: 800 });
     if (name === "devices") await page.getByText("Table: devices of each node").click();
     for (const width of [...WIDTHS, 320]) {

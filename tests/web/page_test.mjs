@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { deflateSync } from "node:zlib";
-import { devices_document, GPU_OF_SLOT, machine_document, network_document, status_document } from "./fixtures/make.mjs";
+import { dense_document, devices_document, GPU_OF_SLOT, machine_document, network_document, status_document, timeline_document } from "./fixtures/make.mjs";
 import { check, FIREFOX, fixture, run, unpack } from "./harness.mjs";
 
 const tune = fixture("tune");
@@ -716,6 +716,73 @@ check("Jobs of a running batch system: the time is now, nodes have their names, 
   const empty = await browser.open({ ...document, allocation: { ...document.allocation, policies: [{ policy: "Slurm", jobs: [] }] } });
   assert.deepEqual(empty.trouble, []);
   assert.match(await empty.locator("#allocation").innerText(), /No job runs\./);
+});
+
+check("Many ranks: a pixel shows the mean of its pairs, so that few pairs are paler than many; or the heaviest one", async (browser) => {
+  const page = await browser.open(dense_document());
+  assert.deepEqual(page.trouble, []);
+  const canvas = page.locator("#traffic canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  /** The different colours around a cell, but for that of the ground, the most frequent one. */
+  const colours = async (row, column) => {
+    await drawn(page);
+    await drawn(page);
+    return canvas.evaluate((one, [row, column, { left, top, right }]) => {
+      const scale = one.width / one.clientWidth, side = one.clientWidth - left - right, reach = 6;
+      const x = (left + (column / 2048) * side) * scale, y = (top + (row / 2048) * side) * scale;
+      const { data } = one.getContext("2d").getImageData(Math.round(x - reach), Math.round(y - reach), 2 * reach, 2 * reach), counts = new Map();
+      for (let i = 0; i < data.length; i += 4) counts.set(data.slice(i, i + 3).join(), (counts.get(data.slice(i, i + 3).join()) ?? 0) + 1);
+      return [...counts].sort((a, b) => b[1] - a[1]).map(([colour]) => colour);
+    }, [row, column, MARGIN]);
+  };
+  const dense = (await colours(32, 32))[0], single = (await colours(1600, 600))[1];
+  assert.notEqual(dense, single);
+  assert.match(await page.locator("#traffic .tools").innerText(), /mean bytes per pair/);
+  await page.getByLabel("Heaviest pair").check();
+  assert.equal((await colours(32, 32))[0], dense, "where all pairs have traffic, both are the same");
+  assert.equal((await colours(1600, 600))[1], dense);
+  assert.match(await page.locator("#traffic").innerText(), /the pair with the most bytes in its area/);
+  const small = await browser.open(tune);
+  assert.equal(await small.getByLabel("Heaviest pair").count(), 0);
+});
+
+check("A simulated run: one picture per mapping with the same scale, keys that say what a rank does, and the critical path", async (browser) => {
+  const page = await browser.open(timeline_document());
+  assert.deepEqual(page.trouble, []);
+  assert.deepEqual(await page.locator("#time h3").allTextContents(), ["block", "chain.map"]);
+  const canvas = page.locator("#time canvas").first();
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox(), left = 52, right = 2, top = 4, bottom = 24;
+  // Rank 5 waits after a second of computation; block takes 11 s, chain.map 7.5 s.
+  const point = (time, rank) => ({ x: box.x + left + (time / 11) * (box.width - left - right), y: box.y + top + ((rank + 0.5) / 8) * (box.height - top - bottom) });
+  const words = async (time, rank) => {
+    const { x, y } = point(time, rank);
+    await page.mouse.move(x, y);
+    return page.locator(".tooltip").innerText();
+  };
+  assert.match(await words(3, 5), /rank 5[^]*waiting[^]*100 %[^]*rank 0 computes/);
+  assert.match(await words(0.5, 5), /computation[^]*100 %/);
+  assert.match(await words(8.6, 5), /transfer[^]*100 %[^]*message of ranks 4 and 5/);
+  await canvas.focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await voice(page), /^rank 1, at .*computation 100 %/);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator(".tooltip").isHidden(), true);
+  const bars = await page.locator("#time .bar-row").allInnerTexts();
+  assert.match(bars[0], /messages between nodes, 64 %[^]*7 s/);
+  assert.match(bars[1], /computation, 36 %[^]*4 s/);
+  assert.equal(bars.length, 4, "parts without time are left out");
+  // The same time has the same length in both pictures: at 9.9 s, only block still has ranks in MPI.
+  const colours = await page.locator("#time canvas").evaluateAll((all) =>
+    all.map((one) => {
+      const scale = one.width / one.clientWidth, x = Math.round((52 + (9.9 / 11) * (one.clientWidth - 54)) * scale), y = Math.round((4 + (6.85 / 8) * (one.clientHeight - 28)) * scale);
+      return one.getContext("2d").getImageData(x, y, 1, 1).data.join();
+    }),
+  );
+  assert.notEqual(colours[0], colours[1]);
+  await page.locator("#time summary").last().click();
+  assert.equal(await page.locator("#time table").last().locator("tbody tr").count(), 8);
 });
 
 await run();

@@ -18,6 +18,7 @@ import { Selection } from "./ui/selection";
 import { start_theme } from "./ui/theme";
 import { make_table } from "./ui/table";
 import { say, start_tooltip } from "./ui/tooltip";
+import { timeline_section } from "./timeline/section";
 import { traffic_section } from "./traffic";
 import { verdict_section } from "./verdict";
 
@@ -40,6 +41,7 @@ async function body_of(value: ReportDocument, summary: HTMLElement | undefined):
     network_section(report, selection, links) ?? bare_network_section(report),
     heat_section(report, selection),
     machine_section(report, selection) ?? bare_machine_section(report),
+    timeline_section(report),
     traffic_section(report),
     mappers_section(report),
     await allocation_section(report),

@@ -18,6 +18,7 @@ const BADGES: Record<VerdictDocument["kind"], string> = {
   machine: "Machine",
   allocation: "Allocation",
   online: "Online migration",
+  simulation: "Simulated",
 };
 
 function mean(values: number[]): number {

@@ -37,6 +37,7 @@ std::string write_request(const SimulationRequest& request) {
             {"factors", Json::array()},
             {"speed", request.speed},
             {"eager", request.eager},
+            {"timelines", request.timelines},
             {"jobs", Json::array()}};
   for (const CostFactor& factor : request.factors)
     json["factors"].push_back({factor.inverse_bandwidth, factor.latency});
@@ -59,7 +60,8 @@ Result<SimulationRequest> read_request(const FileContents& file) {
                                 .factors = {},
                                 .speed = json.at("speed"),
                                 .eager = whole_number_32(json.at("eager")),
-                                .jobs = {}};
+                                .jobs = {},
+                                .timelines = json.at("timelines")};
     for (const Json& factor : json.at("factors")) request->factors.push_back({factor.at(0), factor.at(1)});
     for (const Json& job : json.at("jobs")) {
       SimulatedJob& simulated_job = request->jobs.emplace_back();
@@ -79,9 +81,11 @@ std::string write_result(const SimulationResult& result) {
             {"routes_checked", result.routes_checked},
             {"wall_seconds", result.wall_seconds},
             {"jobs", Json::array()}};
-  for (const JobTimes& job : result.jobs)
+  for (const JobTimes& job : result.jobs) {
     json["jobs"].push_back(
         {{"name", job.name}, {"seconds", job.seconds}, {"start", job.start}, {"ranks", job.rank_seconds}});
+    if (job.timeline) json["jobs"].back()["timeline"] = to_json(*job.timeline);
+  }
   return dump_json(json) + "\n";
 }
 
@@ -91,9 +95,11 @@ Result<SimulationResult> read_result(const FileContents& file) {
     result.seconds = json.at("seconds");
     result.routes_checked = whole_number(json.at("routes_checked"));
     result.wall_seconds = json.at("wall_seconds");
-    for (const Json& job : json.at("jobs"))
+    for (const Json& job : json.at("jobs")) {
       result.jobs.push_back(
           {job.at("name"), job.at("seconds"), job.at("start"), job.at("ranks").get<std::vector<double>>()});
+      if (job.contains("timeline")) result.jobs.back().timeline = timeline_from_json(job["timeline"]);
+    }
     return {};
   });
   if (!filled) return propagate(filled);

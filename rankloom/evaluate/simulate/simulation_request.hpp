@@ -2,11 +2,13 @@
 // evaluate/simulate: the request to the simulator and its result, as values and as the JSON between the two programs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "rankloom/core/result.hpp"
 #include "rankloom/core/system/file.hpp"
+#include "rankloom/evaluate/simulate/timeline.hpp"
 #include "rankloom/model/machine/platform.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
@@ -30,6 +32,7 @@ struct SimulationRequest {
   /// messages anyway, and 0 is faster to simulate.
   std::uint32_t eager = 65'536;
   std::vector<SimulatedJob> jobs = {};
+  bool timelines = false;  ///< Also return what each rank does over time.
 };
 
 struct JobTimes {
@@ -37,6 +40,8 @@ struct JobTimes {
   double seconds = 0;  ///< From the start of the job to the end of its last rank.
   double start = 0;
   std::vector<double> rank_seconds;  ///< By rank.
+  /// If requested, and if the run has at most Timeline::max_actions actions.
+  std::optional<Timeline> timeline = std::nullopt;
 };
 
 struct SimulationResult {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "rankloom/evaluate/simulate/timeline.hpp"
 #include "rankloom/model/cost/bottlenecks.hpp"
 #include "rankloom/model/cost/problem_id.hpp"
 #include "rankloom/model/graph/comm_graph.hpp"
@@ -105,6 +106,13 @@ struct PhaseRow {
   std::string label;
   double begin = 0, end = 0;
   double bytes = 0, messages = 0;
+};
+
+/// A simulated run with one mapping.
+struct TimelineRow {
+  std::string name;
+  Timeline timeline;
+  std::vector<std::string> levels;  ///< Of its `path_messages`.
 };
 
 struct MapperRow {
@@ -203,10 +211,12 @@ struct ReportDocument {
   std::vector<CollectiveRow> collectives;
   std::vector<float> in_mpi, outside;  ///< Seconds, by rank.
   std::vector<PhaseRow> phases;
+  std::vector<TimelineRow> timelines;
   std::vector<MapperRow> mappers;
   std::optional<double> lower_bound, cost_default;
   std::string model;  ///< Of all costs.
-  /// The problem of all costs, and the first result that has it; empty: no result has costs.
+  /// The problem of all costs and simulated runs, and the first result that has it; empty: no result has any. Without
+  /// a model if there are no costs.
   std::optional<std::pair<ProblemId, std::string>> problem;
   std::optional<AllocationSection> allocation;
   std::optional<OnlineSection> online;

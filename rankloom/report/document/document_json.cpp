@@ -393,6 +393,60 @@ void add_profile(const ReportDocument& document, Json& json) {
 
 }  // namespace
 
+namespace {
+
+/// Three shares in thousandths of an interval: computation, transfer << 10, waiting << 20.
+std::vector<std::uint32_t> packed_states(const Timeline& timeline) {
+  constexpr unsigned bits = 10;
+  std::vector<std::uint32_t> states;
+  states.reserve(timeline.compute.size());
+  for (std::size_t cell = 0; cell < timeline.compute.size(); ++cell)
+    states.push_back(std::uint32_t{timeline.compute[cell]} | std::uint32_t{timeline.transfer[cell]} << bits |
+                     std::uint32_t{timeline.wait[cell]} << (2 * bits));
+  return states;
+}
+
+std::vector<float> in_single_precision(const std::vector<double>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+Json timeline_json(const TimelineRow& row) {
+  const Timeline& timeline = row.timeline;
+  std::vector<std::uint32_t> kind, to, from;
+  std::vector<float> begin, end;
+  for (const PathStep& step : timeline.path) {
+    kind.push_back(static_cast<std::uint32_t>(step.kind));
+    to.push_back(step.to);
+    from.push_back(step.from);
+    begin.push_back(static_cast<float>(step.begin));
+    end.push_back(static_cast<float>(step.end));
+  }
+  Json parts = Json::array();
+  parts.push_back({{"label", "computation"}, {"seconds", timeline.path_compute}});
+  parts.push_back({{"label", "collectives"}, {"seconds", timeline.path_collectives}});
+  for (std::size_t level = 0; level < row.levels.size(); ++level)
+    parts.push_back({{"label", "messages " + row.levels[level]}, {"seconds", timeline.path_messages[level]}});
+  return {{"name", row.name},
+          {"ranks", timeline.ranks},
+          {"ranks_per_row", timeline.ranks_per_row},
+          {"intervals", timeline.intervals},
+          {"seconds", timeline.seconds},
+          {"states", packed(packed_states(timeline))},
+          {"compute", packed(in_single_precision(timeline.rank_compute))},
+          {"transfer", packed(in_single_precision(timeline.rank_transfer))},
+          {"wait", packed(in_single_precision(timeline.rank_wait))},
+          {"path",
+           {{"steps", timeline.path_steps},
+            {"parts", std::move(parts)},
+            {"kind", packed(kind)},
+            {"to", packed(to)},
+            {"from", packed(from)},
+            {"begin", packed(begin)},
+            {"end", packed(end)}}}};
+}
+
+}  // namespace
+
 Json to_json(const ReportDocument& document) {
   Json json{{"schema", "rankloom-report/1"}, {"title", document.title}};
   if (!document.verdict.kind.empty()) json["verdict"] = verdict_json(document.verdict);
@@ -403,6 +457,7 @@ Json to_json(const ReportDocument& document) {
   add_comparison(document, json);
   if (document.network) json["network"] = network_json(*document.network);
   add_profile(document, json);
+  for (const TimelineRow& row : document.timelines) json["timelines"].push_back(timeline_json(row));
   if (!document.mappers.empty()) json["mappers"] = mappers_json(document);
   if (!document.model.empty()) json["model"] = document.model;
   if (document.larger_is_better()) json["larger_is_better"] = true;

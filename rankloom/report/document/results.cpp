@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -42,7 +43,12 @@ ProblemId problem_of(const nlohmann::json& json) {
   return {.graph = json.value("graph_digest", ""),
           .machine = json.value("machine_digest", ""),
           .slots = json.value("slots", std::uint64_t{0}),
-          .model = json.at("model")};
+          .model = json.contains("replayed") ? "" : json.at("model")};  // a simulation has no costs
+}
+
+/// A problem without costs has no model.
+bool same_model(const ProblemId& a, const ProblemId& b) {
+  return a.model.empty() || b.model.empty() || a.model == b.model;
 }
 
 /// Of a mapping of an evaluation; results of older versions have none.
@@ -74,13 +80,13 @@ Result<void> add_problem(const ProblemId& problem, const std::string& source, Re
     document.problem = {problem, source};
     return {};
   }
-  const ProblemId& known = document.problem->first;
+  ProblemId& known = document.problem->first;
   const std::string& first = document.problem->second;
   const auto differs = [&](std::string_view what) {
     return fail(Code::usage, at(source), fmt::format("another {} than that of {}", what, first),
                 "costs of different problems cannot be compared: write a report for each");
   };
-  if (problem.model != known.model) return differs("cost model");
+  if (!same_model(problem, known)) return differs("cost model");
   if (problem.graph.empty() || known.graph.empty()) {
     return fail(Code::bad_input, at(problem.graph.empty() ? source : first),
                 "this result of an older version does not say for which program and machine it was computed",
@@ -89,6 +95,7 @@ Result<void> add_problem(const ProblemId& problem, const std::string& source, Re
   if (problem.graph != known.graph) return differs("communication graph");
   if (problem.machine != known.machine) return differs("machine");
   if (problem.slots != known.slots) return differs("number of slots (--oversubscribe, --imbalance)");
+  if (known.model.empty()) known.model = problem.model;
   return {};
 }
 
@@ -97,7 +104,7 @@ bool belongs_to(const ProblemId& problem, const ReportDocument& document) {
   const ProblemId& known = document.problem->first;
   if (problem.graph.empty() || known.graph.empty()) return true;
   return problem.graph == known.graph && problem.machine == known.machine && problem.slots == known.slots &&
-         problem.model == known.model;
+         same_model(problem, known);
 }
 
 bool belongs_to(const Json& result, const ReportDocument& document) {
@@ -114,6 +121,7 @@ std::optional<ResultKind> kind_of_result(const Json& json) {
   if (has("format") && json["format"] == "rankloom online 1") return ResultKind::online;
   if (has("policies") && has("trace")) return ResultKind::replay;
   if (has("mappers") && has("cost_default")) return ResultKind::comparison;
+  if (has("replayed") && has("mappings")) return ResultKind::simulation;
   if (has("mappings") && json["mappings"].is_array()) return ResultKind::evaluation;
   if (has("folder") && has("speedup")) return ResultKind::tune;
   if (has("mapping")) return ResultKind::mapping;
@@ -146,6 +154,29 @@ Result<void> read_comparison(const Json& json, const std::string& source, Report
           fmt::format("Left out: {} ({}).", row.at("mapper").get<std::string>(), row.at("why").get<std::string>()));
     if (document.title.empty()) document.title = fmt::format("Mappers on {}", json.at("profile").get<std::string>());
     document.reproduce.seed = whole_number(json.at("seed"));
+  });
+  return read ? fits : read;
+}
+
+Result<void> read_simulation(const Json& json, const std::string& source, ReportDocument& document) {
+  for (const Json& row : json["mappings"]) {
+    if (row.is_object() && row.contains("timeline")) continue;
+    return fail(Code::bad_input, at(source), "this simulation has no timelines",
+                "write it again with `rankloom simulate --timeline --json`");
+  }
+  Result<void> fits;
+  auto read = reading(source, "rankloom simulate --timeline --json", [&] {
+    fits = add_problem(problem_of(json), source, document);
+    if (!fits) return;
+    note_version(json, source, document);
+    for (const Json& row : json.at("mappings")) {
+      const Json& timeline = row.at("timeline");
+      document.timelines.push_back(
+          {row.at("name"), timeline_from_json(timeline), timeline.at("path_levels").get<std::vector<std::string>>()});
+      if (document.timelines.back().levels.size() != document.timelines.back().timeline.path_messages.size())
+        throw std::invalid_argument("the levels of the critical path do not agree");
+    }
+    if (document.title.empty()) document.title = fmt::format("{}, simulated", json.at("profile").get<std::string>());
   });
   return read ? fits : read;
 }

@@ -13,12 +13,12 @@
 namespace rankloom {
 
 /// The verb that wrote a JSON object.
-enum class ResultKind : std::uint8_t { mapping, comparison, evaluation, replay, online, tune, topology };
+enum class ResultKind : std::uint8_t { mapping, comparison, evaluation, replay, online, tune, topology, simulation };
 
 std::optional<ResultKind> kind_of_result(const nlohmann::json& json);
 
-/// Whether the costs of a comparison or an evaluation may be added to the document: it has no costs, or those of the
-/// same problem. Also if this is not known; then reading the result says what is wrong.
+/// Whether a comparison, an evaluation or a simulation may be added to the document: it has none, or those of the same
+/// problem. Also if this is not known; then reading the result says what is wrong.
 bool belongs_to(const nlohmann::json& result, const ReportDocument& document);
 bool belongs_to(const ProblemId& problem, const ReportDocument& document);
 
@@ -29,6 +29,8 @@ Result<void> add_problem(const ProblemId& problem, const std::string& source, Re
 Result<void> read_comparison(const nlohmann::json& json, const std::string& source, ReportDocument& document);
 Result<void> read_evaluation(const nlohmann::json& json, const std::string& source, ReportDocument& document);
 Result<void> read_replay(const nlohmann::json& json, const std::string& source, ReportDocument& document);
+/// The timelines of `rankloom simulate --timeline --json`.
+Result<void> read_simulation(const nlohmann::json& json, const std::string& source, ReportDocument& document);
 Result<void> read_online(const nlohmann::json& json, const std::string& source, ReportDocument& document);
 /// The verdict of `rankloom tune`, with the commands to use.
 Result<void> read_tune(const nlohmann::json& json, const std::string& source, ReportDocument& document);

@@ -188,6 +188,25 @@ void write_online(ReportDocument& document) {
   verdict.notes.push_back("The effect is computed by the model: the time without migrations was not measured.");
 }
 
+/// The fastest simulated run, and the slowest, which is often the default placement.
+void write_simulation(ReportDocument& document) {
+  Verdict& verdict = document.verdict;
+  verdict.kind = "simulation";
+  const auto shorter = [](const TimelineRow& a, const TimelineRow& b) {
+    return a.timeline.seconds < b.timeline.seconds;
+  };
+  const auto [fastest, slowest] = std::minmax_element(document.timelines.begin(), document.timelines.end(), shorter);
+  const Timeline& timeline = fastest->timeline;
+  double waiting = 0;
+  for (const double seconds : timeline.rank_wait) waiting += seconds;
+  const double all = timeline.seconds * timeline.ranks;
+  verdict.sentence = fmt::format("Simulated with {}: {}, of which the ranks wait {}.", fastest->name,
+                                 format_seconds(timeline.seconds), percent_of(all > 0 ? waiting / all : 0));
+  if (slowest->timeline.seconds > timeline.seconds * (1 + min_gain) && timeline.seconds > 0)
+    verdict.sentence +=
+        fmt::format(" {} takes {} times as long.", slowest->name, factor(slowest->timeline.seconds / timeline.seconds));
+}
+
 void write_best_mapper(ReportDocument& document) {
   Verdict& verdict = document.verdict;
   const MapperRow& best = best_mapper(document);
@@ -240,6 +259,8 @@ void write_verdict(ReportDocument& document) {
       write_profile(document);
     } else if (!document.mappers.empty()) {
       write_best_mapper(document);
+    } else if (!document.timelines.empty()) {
+      write_simulation(document);
     }
   }
   note_better_mapper(document);

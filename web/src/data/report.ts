@@ -4,6 +4,7 @@ import { decode_f32, decode_u32 } from "./decode";
 import { decode_network, type Network } from "./network";
 import { Places } from "./places";
 import type { ReportDocument, SlotsDocument, TrafficDocument } from "./schema";
+import { decode_timeline, type Timeline } from "./timeline";
 
 /** The communication graph as rows of (sorted or unsorted) columns. */
 export interface Traffic {
@@ -56,6 +57,7 @@ export interface Report {
   heat: HeatOrder[];
   places?: Places;
   network?: Network;
+  timelines: Timeline[];
   in_mpi?: Float32Array;
   outside?: Float32Array;
 }
@@ -112,7 +114,8 @@ export async function decode_report(document: ReportDocument): Promise<Report> {
         core_of: traffic.block === 1 ? orders.find((o) => o.id === order.id)?.core_of : undefined,
       });
     }
-  const report: Report = { document, traffic, orders, heat };
+  const timelines = await Promise.all((document.timelines ?? []).map(decode_timeline));
+  const report: Report = { document, traffic, orders, heat, timelines };
   if (document.machine) report.places = new Places(document.machine);
   if (document.network) report.network = await decode_network(document.network);
   const ranks = document.ranks;

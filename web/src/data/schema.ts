@@ -16,7 +16,7 @@ export interface BottleneckDocument {
 }
 
 export interface VerdictDocument {
-  kind: "gain" | "none" | "comparison" | "profile" | "machine" | "allocation" | "online";
+  kind: "gain" | "none" | "comparison" | "profile" | "machine" | "allocation" | "online" | "simulation";
   sentence: string;
   notes?: string[];
   commands?: string[];
@@ -269,6 +269,30 @@ export interface ReproduceDocument {
   libraries?: string[];
 }
 
+/** A simulated run with one mapping. */
+export interface TimelineDocument {
+  name: string;
+  ranks: number;
+  ranks_per_row: number;
+  intervals: number;
+  seconds: number;
+  /** By row and interval, in thousandths: computation, transfer << 10, waiting << 20. */
+  states: PackedArray;
+  /** Seconds by rank. */
+  compute: PackedArray;
+  transfer: PackedArray;
+  wait: PackedArray;
+  path: {
+    steps: number;
+    parts: { label: string; seconds: number }[];
+    kind: PackedArray;
+    to: PackedArray;
+    from: PackedArray;
+    begin: PackedArray;
+    end: PackedArray;
+  };
+}
+
 export interface ReportDocument {
   schema: string;
   title: string;
@@ -288,6 +312,7 @@ export interface ReportDocument {
   kinds?: { point_to_point: number; collectives?: CollectiveDocument[] };
   ranks?: { in_mpi: PackedArray; outside?: PackedArray } | { rank: number; in_mpi: number; outside: number }[];
   phases?: PhaseDocument[];
+  timelines?: TimelineDocument[];
   mappers?: MapperDocument[];
   /** The cost model: "bytes", "predicted" (seconds), … */
   model?: string;

@@ -95,7 +95,8 @@ void ReportArguments::describe(CLI::App& app) {
       app,
       {"RESULT", "RESULT",
        "an output directory of `tune`, a mapping file or the name of a mapper (both need -p and -t), a profile, or "
-       "the JSON output of compare, eval, alloc replay --detail or online; several results are combined",
+       "the JSON output of compare, eval, simulate --timeline, alloc replay --detail or online; several results are "
+       "combined",
        "input", "", true},
       results);
   problem.describe(app, "-p,--profile", false);
@@ -188,6 +189,7 @@ Result<void> ReportArguments::add_costs(const std::string& name, const nlohmann:
     home = known != others_.end() ? &*known : &others_.emplace_back();
   }
   record_checksum(name, *home);
+  if (kind == ResultKind::simulation) return read_simulation(json, name, *home);
   return kind == ResultKind::comparison ? read_comparison(json, name, *home) : read_evaluation(json, name, *home);
 }
 
@@ -201,10 +203,11 @@ Result<void> ReportArguments::add_json(const std::string& name, const FileConten
     return {};
   }
   const auto kind = kind_of_result(*json);
-  if (kind == ResultKind::comparison || kind == ResultKind::evaluation) return add_costs(name, *json, *kind, document);
+  if (kind == ResultKind::comparison || kind == ResultKind::evaluation || kind == ResultKind::simulation)
+    return add_costs(name, *json, *kind, document);
   if (!kind) {
     return fail(Code::bad_input, at(name), "this JSON is not a result that a report can show",
-                "use the --json output of map, compare, eval, alloc replay --detail or online");
+                "use the --json output of map, compare, eval, simulate --timeline, alloc replay --detail or online");
   }
   record_checksum(name, document);
   switch (*kind) {
@@ -213,6 +216,7 @@ Result<void> ReportArguments::add_json(const std::string& name, const FileConten
       return {};
     case ResultKind::comparison:
     case ResultKind::evaluation:
+    case ResultKind::simulation:
     case ResultKind::replay:
       return read_replay(*json, name, document);
     case ResultKind::online:
@@ -274,7 +278,8 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
     run.model_is_given = true;
   }
   const std::string source = problem.profile.profile;
-  if (document.problem && document.problem->first.model != info(run.model).name) {
+  if (document.problem && !document.problem->first.model.empty() &&
+      document.problem->first.model != info(run.model).name) {
     return fail(Code::usage, at("--model"),
                 fmt::format("{} has costs of the model {}, the report of the mapping uses {}", document.problem->second,
                             document.problem->first.model, info(run.model).name),

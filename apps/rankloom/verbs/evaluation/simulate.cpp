@@ -14,6 +14,7 @@
 #include "apps/rankloom/arguments/simulation_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "apps/rankloom/verbs/evaluation/timeline_output.hpp"
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/units.hpp"
@@ -179,6 +180,10 @@ class SimulateVerb : public Verb {
                "calibration");
     add_text(app, {"-o,--output", "FILE", "with --calibrate: the calibration file to write", "calibration"}, output_);
     need(app, "--output", "--calibrate");
+    add_switch(app, "--timeline",
+               "also show computation, transfer and waiting of the ranks, and the critical path; `rankloom report` "
+               "draws the output of --timeline --json",
+               timeline_, "output");
     simulation_.describe_replay(app);
     run_.describe(app);
   }
@@ -194,6 +199,8 @@ class SimulateVerb : public Verb {
                   modes == 0 ? "nothing to simulate" : "mappings, jobs and --calibrate cannot be combined",
                   "name mappings and --profile, or jobs with --job, or use --calibrate");
     }
+    if (timeline_ && names_.empty())
+      return fail(Code::usage, at("--timeline"), "timelines need mappings", "name mappings and --profile");
     auto output = calibrate_       ? calibrate_platform(progress)
                   : names_.empty() ? simulate_jobs(progress)
                                    : simulate_mappings(progress);
@@ -225,6 +232,7 @@ class SimulateVerb : public Verb {
       auto placement = given_placement(name, *instance, problem_.fit(), run_, progress);
       if (!placement) return propagate(placement);
       requests.push_back(simulation_.request(instance->topology));
+      requests.back().timelines = timeline_;
       requests.back().jobs.push_back({.name = name, .traces = {}, .core_of = std::move(*placement), .start = 0});
     }
     auto sources = simulation_.set_traces(problem_.profile, *instance, requests);
@@ -254,9 +262,31 @@ class SimulateVerb : public Verb {
                                          {"routes_checked", result.routes_checked},
                                          {"simulation_ms", result.wall_seconds * 1000}});
     }
-    output.text += table.text() + assumed_text(instance->topology);
+    output.text += table.text();
+    if (timeline_) {
+      if (auto added = add_timelines(*results, *instance, output); !added) return propagate(added);
+    }
+    output.text += assumed_text(instance->topology);
     output.json["assumed"] = assumed_numbers(instance->topology);
     return output;
+  }
+
+  Result<void> add_timelines(const std::vector<SimulationResult>& results, const Instance& instance,
+                             Output& output) const {
+    output.json.update(problem_.json(instance, run_.model));
+    std::vector<NamedTimeline> timelines;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const auto& timeline = results[i].jobs[0].timeline;
+      if (!timeline) {
+        return fail(Code::infeasible, at("--timeline"),
+                    fmt::format("the run has more than {} actions", format_count(double{Timeline::max_actions})),
+                    "simulate fewer --iterations, or without --timeline");
+      }
+      timelines.push_back({names_[i], &*timeline});
+      output.json["mappings"][i]["timeline"] = timeline_json(*timeline, instance.topology);
+    }
+    output.text += timeline_text(timelines, instance.topology);
+    return {};
   }
 
   /// After a table.
@@ -426,7 +456,7 @@ class SimulateVerb : public Verb {
 
   std::vector<std::string> names_, job_texts_;
   std::string jobs_file_, output_;
-  bool alone_ = false, calibrate_ = false;
+  bool alone_ = false, calibrate_ = false, timeline_ = false;
   ProblemArguments problem_;
   RunArguments run_;
   SimulationArguments simulation_;
