@@ -22,6 +22,8 @@ Result<void> read_result(ResultKind kind, const nlohmann::json& json, ReportDocu
       return read_online(json, "input", document);
     case ResultKind::tune:
       return read_tune(json, "input", document);
+    case ResultKind::simulation:
+      return read_simulation(json, "input", document);
     case ResultKind::mapping:
     case ResultKind::topology:
       break;
