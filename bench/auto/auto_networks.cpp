@@ -3,7 +3,8 @@
 // dragonfly and a fat tree, with one and with several cores per node, and measured applications on a torus of 64 nodes,
 // compared with Scotch in the same run; grids that fit a torus; the largest link load under `congestion`.
 //
-//   bench_auto_networks [PROGRAMS] [--only PART OF A NAME] [--large]
+//   bench_auto_networks [PROGRAMS] [--only PART OF A NAME] [--large] [--other] [--without balanced|congestion]
+//   bench_auto_networks --pattern PATTERN --machine MACHINE
 #include <string>
 #include <vector>
 
@@ -35,6 +36,13 @@ const Suite medium{
     {"torus:16x16x16=1", "torus:8x8x8=3 core:8=1", "torus:64x64=1", "dragonfly:16,8,4=3 core:8=1"}};
 const Suite large{{"rgg:ranks=32768", "stencil3d:size=32x32x32,shuffle"},
                   {"torus:32x32x32=1", "torus:16x16x16=3 core:8=1"}};
+/// Seeds, shapes and numbers of ranks that are not in the suites above.
+const Suite other{
+    {"rgg:ranks=420,seed=7", "rgg:ranks=315,seed=3", "powerlaw:ranks=420,seed=5", "blocks:ranks=420,seed=9",
+     "blocks:ranks=192,seed=2", "cg:ranks=256", "cg:ranks=128", "stencil2d:size=20x21,shuffle",
+     "stencil3d:size=7x6x10,shuffle", "sweep:size=14x12"},
+    {"torus:6x10x8=1", "torus:5x7x3=3 core:4=1", "mesh:20x24=1", "mesh:10x12=3 core:4=1", "dragonfly:6,6,3=3 core:4=1",
+     "dragonfly:8,8,4,2=1", "fattree:6,7/1,3=3 core:12=1", "fattree:4,4,4/1,2,2=3 core:8=1", "torus:3x5x2x7x2=1"}};
 constexpr const char* applications[] = {"bt.A.64",
                                         "cg.A.128",
                                         "ep.A.64",
@@ -75,20 +83,32 @@ std::vector<Core> place_by_congestion(const Problem& problem) {
   return make_mapper("auto")->mapper->place(view, MapRun{})->core_of;
 }
 
-void compare(const Problem& problem, bool with_congestion, Gathered& gathered) {
-  const auto scotch = measure("scotch", problem), fast = measure("auto:effort=fast", problem),
-             balanced = measure("auto", problem);
-  fmt::print("{:<62} {:>8} {:>8} {:>9} {:>8}\n", problem.name, cell(ratio(fast, scotch)),
+/// What is measured besides `fast`.
+struct Parts {
+  bool balanced, congestion;
+};
+
+void compare(const Problem& problem, const Parts& parts, Gathered& gathered) {
+  const auto scotch = measure("scotch", problem), fast = measure("auto:effort=fast", problem);
+  const auto balanced = parts.balanced ? measure("auto", problem) : std::nullopt;
+  fmt::print("{:<62} {:>8} {:>8} {:>9} {:>8}", problem.name, cell(ratio(fast, scotch)),
              cell(time_ratio(fast, scotch), 2), cell(ratio(balanced, scotch)), cell(time_ratio(balanced, scotch), 1));
   std::fflush(stdout);
   gathered.note("fast", ratio(fast, scotch));
   gathered.note("fast time", time_ratio(fast, scotch));
-  gathered.note("balanced", ratio(balanced, scotch));
-  gathered.note("balanced time", time_ratio(balanced, scotch));
-  if (!with_congestion || !scotch || !balanced) return;
-  const double found = evaluate(problem.graph, problem.machine, place_by_congestion(problem), CostModel::congestion);
-  gathered.note("congestion", found / congestion(problem, scotch));
-  gathered.note("congestion", found / congestion(problem, balanced));
+  if (parts.balanced) {
+    gathered.note("balanced", ratio(balanced, scotch));
+    gathered.note("balanced time", time_ratio(balanced, scotch));
+  }
+  if (parts.congestion && scotch && balanced) {
+    const double found = evaluate(problem.graph, problem.machine, place_by_congestion(problem), CostModel::congestion);
+    const double to_scotch = found / congestion(problem, scotch), to_bytes = found / congestion(problem, balanced);
+    fmt::print(" {:>8} {:>8}", cell(to_scotch), cell(to_bytes));
+    gathered.note("congestion", to_scotch);
+    gathered.note("congestion", to_bytes);
+  }
+  fmt::print("\n");
+  std::fflush(stdout);
 }
 
 /// The cost over the bytes, which is 1 with one hop per edge.
@@ -108,24 +128,39 @@ int main(int argc, char** argv) {
   const std::string only = arguments.value("--only");
   const auto wanted = [&](const std::string& name) { return name.find(only) != std::string::npos; };
   Gathered gathered;
-  fmt::print("cost and CPU time relative to Scotch, one thread\n{:<62} {:>8} {:>8} {:>9} {:>8}\n", "problem", "fast",
-             "time", "balanced", "time");
+  const std::string without = arguments.value("--without");
+  const Parts parts{.balanced = without != "balanced", .congestion = without.empty()};
+  const Parts no_congestion{.balanced = parts.balanced, .congestion = false};
+  fmt::print(
+      "cost and CPU time relative to Scotch, one thread; congestion relative to that of Scotch and of `auto` for "
+      "bytes\n"
+      "{:<62} {:>8} {:>8} {:>9} {:>8} {:>17}\n",
+      "problem", "fast", "time", "balanced", "time", "congestion");
+  if (const std::string pattern = arguments.value("--pattern"), machine = arguments.value("--machine");
+      !pattern.empty()) {
+    compare(problem_of(fmt::format("{} on {}", pattern, machine), generated(pattern.c_str()), machine), parts,
+            gathered);
+    return 0;
+  }
   std::vector<const Suite*> suites{&small, &medium};
   if (arguments.has("--large")) suites.push_back(&large);
+  if (arguments.has("--other")) suites = {&other};
   for (const Suite* const suite : suites) {
     for (const char* const pattern : suite->patterns) {
       for (const char* const machine : suite->machines) {
         const std::string name = fmt::format("{} on {}", pattern, machine);
-        if (wanted(name)) compare(problem_of(name, generated(pattern), machine), suite == &small, gathered);
+        if (!wanted(name)) continue;
+        compare(problem_of(name, generated(pattern), machine), suite == &small ? parts : no_congestion, gathered);
       }
     }
   }
+  if (arguments.has("--other")) return 0;
   for (const char* const application : applications) {
     auto imported = import_profile(*read_file(fmt::format("{}/matrices/{}.txt", RANKLOOM_TEST_DATA, application)));
     CommGraph graph = traffic(std::move(imported->profile), CollectiveModel::tree);
     const std::string machine = fmt::format("torus:4x4x4=3 core:{}=1", (graph.rank_count() + 63) / 64);
     const std::string name = fmt::format("{} on {}", application, machine);
-    if (wanted(name)) compare(problem_of(name, std::move(graph), machine), false, gathered);
+    if (wanted(name)) compare(problem_of(name, std::move(graph), machine), no_congestion, gathered);
   }
   for (const auto& [pattern, machine] : embeddable) {
     const std::string name = fmt::format("{} on {}", pattern, machine);

@@ -326,20 +326,22 @@ class Auto final : public Mapper {
         // A regular grid that fills a symmetric tree: no better placement than the tiling is known. The grid was
         // recognised by its bytes; the numbers of messages can have another structure.
         const bool only_bytes_count = problem_.model != CostModel::time || messages_follow_bytes(problem_.graph);
-        finished_ = only_bytes_count && grid->exact && grid->variation == 0 && fills_machine &&
+        finished_ = only_bytes_count && grid->regular && fills_machine &&
                     MachineTree(problem_.topology, problem_.capacities).symmetric() &&
                     problem_.topology.cost_by_bit().has_value();
-        // No edge of the grid can be shorter than one hop. If edges differ, it matters which of them stay inside a
-        // node.
+        // No edge of the grid can be shorter than one hop, but edges across corners take several. If edges differ, it
+        // matters which of them stay inside a node.
         const bool nodes_have_one_slot = problem_.capacities.total() == problem_.topology.node_count();
         const bool is_adjacent = only_bytes_count && grid->exact && embedding && embedding->adjacent;
-        finished_ = finished_ || (is_adjacent && (grid->variation == 0 || nodes_have_one_slot));
-        shortest_time_ = is_adjacent && fills_machine && (nodes_have_one_slot || edges_are_equal(problem_.graph));
+        const bool has_one_hop_edges = is_adjacent && !grid->has_corner_edges();
+        finished_ = finished_ || (is_adjacent && grid->regular) || (has_one_hop_edges && nodes_have_one_slot);
+        shortest_time_ = has_one_hop_edges && fills_machine && (nodes_have_one_slot || edges_are_equal(problem_.graph));
         if (embedding) add(std::move(embedding->core_of));
         if (finished_ || ranks > max_ranks_for_parallel_runs) return;
       }
-      run_multilevel(grid.has_value());
-      if (problem_.topology.routed() && !grid) add_rank_order_embedding();
+      const bool is_grid = grid && grid->stencil;
+      run_multilevel(is_grid);
+      if (problem_.topology.routed() && !is_grid) add_rank_order_embedding();
     }
 
     /// If the block placement costs far more than the best one, the traffic does not follow the numbers of the ranks.

@@ -217,6 +217,45 @@ TEST(Auto, EmbedsGridsInMeshes) {
   }
 }
 
+/// Traffic that fits a grid of 2x2x2x2x2x2, as any other traffic of 64 ranks: ranks whose numbers differ in one bit
+/// exchange `along`, and every rank sends `across` to the one whose number differs in both bits of `corner`.
+CommGraph hypercube_with_corners(double along, double across, std::uint32_t corner) {
+  CommGraphBuilder builder(64);
+  for (std::uint32_t rank = 0; rank < 64; ++rank) {
+    for (std::uint32_t bit = 1; bit < 64; bit *= 2) builder.add(Rank{rank}, Rank{rank ^ bit}, along);
+    builder.add(Rank{rank}, Rank{rank ^ corner}, across);
+  }
+  return std::move(builder).build(false);
+}
+
+TEST(Auto, KeepsHeavyCornersOfAGridInsideNodes) {
+  for (const char* const machine : {"node:32=10 core:2=1", "torus:4x4x2=10 core:2=1"}) {
+    const auto problem = make_problem(hypercube_with_corners(10, 1000, 0b101), topology(machine));
+    for (const char* const effort : {"auto:effort=fast", "auto"}) {
+      const auto core_of = place_with(effort, problem).core_of;
+      for (std::uint32_t rank = 0; rank < 64; ++rank) {
+        EXPECT_EQ(problem.topology.node_of(core_of[rank]), problem.topology.node_of(core_of[rank ^ 0b101]))
+            << machine << " " << effort << " " << rank;
+      }
+    }
+  }
+}
+
+TEST(Auto, SearchesOnIfEdgesAcrossCornersTakeSeveralHops) {
+  CommGraphBuilder builder(64);
+  for (std::uint32_t rank = 0; rank < 64; ++rank) {
+    for (std::uint32_t bit = 1; bit < 64; bit *= 2) builder.add(Rank{rank}, Rank{rank ^ bit}, 1);
+    // A path through all ranks, each step of which changes many bits.
+    builder.add(Rank{rank * 37 % 64}, Rank{(rank + 1) * 37 % 64}, 100);
+    builder.add(Rank{(rank + 1) * 37 % 64}, Rank{rank * 37 % 64}, 100);
+  }
+  const auto problem = make_problem(std::move(builder).build(false), topology("torus:4x4x4=1"));
+  for (const char* const effort : {"auto:effort=fast", "auto"}) {
+    // The ring of 64 ranks has one hop per edge in the torus; the embedding of the cube has three in the mean.
+    EXPECT_LT(auto_cost(problem, effort), 64 * 2 * 100 * 1.7) << effort;
+  }
+}
+
 TEST(Auto, IsNeverWorseWithMoreEffort) {
   for (const char* const machine :
        {"torus:4x4x2=3 core:3=1", "dragonfly:3,4,2=3 core:4=1", "switch:4=5 node:3=3 core:8=1"}) {

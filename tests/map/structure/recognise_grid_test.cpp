@@ -185,6 +185,49 @@ TEST(RecogniseGrid, RejectsAGraphWithAnIrregularEdgeOrIsCorrect) {
   }
 }
 
+/// Ranks whose numbers differ in one bit exchange 10 bytes.
+CommGraphBuilder hypercube(std::uint32_t ranks) {
+  CommGraphBuilder builder(ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    for (std::uint32_t bit = 1; bit < ranks; bit *= 2) builder.add(Rank{rank}, Rank{rank ^ bit}, 10);
+  }
+  return builder;
+}
+
+TEST(RecogniseGrid, SeesNoStencilInAStarWhoseEdgesAreCornersOfAHypercube) {
+  auto builder = hypercube(64);
+  for (std::uint32_t rank = 3; rank < 64; ++rank) {
+    if ((rank & (rank - 1)) == 0) continue;
+    builder.add(Rank{0}, Rank{rank}, 10);
+    builder.add(Rank{rank}, Rank{0}, 10);
+  }
+  const auto grid = recognise_grid(std::move(builder).build(false));
+  ASSERT_TRUE(grid);  // every cell of 2x2x2x2x2x2 is adjacent to every other
+  EXPECT_EQ(grid->variation, 0);
+  EXPECT_FALSE(grid->stencil);
+  EXPECT_FALSE(grid->regular);
+}
+
+TEST(RecogniseGrid, SeesNoStencilIfCornersCarryMoreThanFaces) {
+  for (const double corner : {5.0, 10.0, 20.0}) {
+    const auto grid = recognise_grid(Stencil{.extent = {6, 8}, .along = {10, 10}, .across = {corner}}.graph());
+    ASSERT_TRUE(grid) << corner;
+    EXPECT_TRUE(grid->has_corner_edges());
+    EXPECT_EQ(grid->stencil, corner <= 10) << corner;
+    EXPECT_EQ(grid->regular, corner <= 10) << corner;
+  }
+}
+
+TEST(RecogniseGrid, IsRegularIfAllEdgesOfADirectionAreAlike) {
+  for (const double noise : {0.0, 0.1}) {
+    const auto grid = recognise_grid(Stencil{.extent = {6, 8}, .along = {10, 30}, .noise = noise}.graph());
+    ASSERT_TRUE(grid);
+    EXPECT_FALSE(grid->has_corner_edges());
+    EXPECT_TRUE(grid->stencil);
+    EXPECT_EQ(grid->regular, noise == 0) << noise;
+  }
+}
+
 TEST(RecogniseGrid, RejectsOtherGraphs) {
   EXPECT_FALSE(recognise_grid(CommGraph()));
   EXPECT_FALSE(recognise_grid(std::move(CommGraphBuilder(1)).build(false)));

@@ -189,8 +189,14 @@ std::optional<Grid> with_rings(const Grid& grid) {
     old_axes.emplace_back(axis, partner);
   }
   if (old_axes.size() == axes) return std::nullopt;
-  Grid result{
-      .extent = {}, .wraps = {}, .cell_of = {}, .directions = {}, .variation = grid.variation, .exact = grid.exact};
+  Grid result{.extent = {},
+              .wraps = {},
+              .cell_of = {},
+              .directions = {},
+              .variation = grid.variation,
+              .exact = grid.exact,
+              .stencil = grid.stencil,
+              .regular = grid.regular};
   for (std::size_t axis = 0; axis < old_axes.size(); ++axis) {
     const auto [first, second] = old_axes[axis];
     result.extent.push_back(first == second ? grid.extent[first] : 4);

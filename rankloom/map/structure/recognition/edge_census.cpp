@@ -129,12 +129,44 @@ bool every_axis_fits(const GridCells& cells, const EdgeCensus& census, std::uint
   return true;
 }
 
+/// The pairs of cells that differ by these steps.
+double pairs_in(const GridCells& cells, const AxisSteps& steps) {
+  double pairs = 1;
+  for (std::size_t axis = 0; axis < cells.axes(); ++axis) {
+    pairs *= cells.extent(axis) - (steps[axis] != 0 && !cells.wraps(axis) ? 1 : 0);
+  }
+  return pairs;
+}
+
+/// Whether no corner has more bytes than an edge along one of the axes that it crosses.
+bool corners_are_light(const GridCells& cells, std::span<const Grid::Direction> directions) {
+  constexpr double rounding = 1 + 1e-9;
+  std::array<double, max_axes> along{};
+  for (const auto& [step, bytes] : directions) {
+    if (!is_along_axis(step)) continue;
+    for (std::size_t axis = 0; axis < cells.axes(); ++axis) {
+      if (step[axis] != 0) along[axis] = bytes / pairs_in(cells, step);
+    }
+  }
+  return std::ranges::all_of(directions, [&](const Grid::Direction& direction) {
+    const double bytes = direction.bytes / pairs_in(cells, direction.step);
+    for (std::size_t axis = 0; axis < cells.axes(); ++axis) {
+      if (direction.step[axis] != 0 && bytes > rounding * along[axis]) return false;
+    }
+    return true;
+  });
+}
+
 }  // namespace
 
 std::uint32_t Grid::cell_count() const {
   std::uint32_t cells = 1;
   for (const std::uint32_t side : extent) cells *= side;
   return cells;
+}
+
+bool Grid::has_corner_edges() const {
+  return std::ranges::any_of(directions, [](const Direction& direction) { return !is_along_axis(direction.step); });
 }
 
 GridCells::GridCells(const Grid& grid) : axes_(grid.extent.size()) {
@@ -257,6 +289,7 @@ std::optional<Grid> verify_grid(const AdjacencyView<Id>& adjacency, Grid grid) {
       !every_axis_fits(cells, census, adjacency.size()))
     return {};
   double variance = 0;  // of all edges around the mean of their direction, weighted by bytes
+  bool has_all_edges = true;
   for (int direction = cells.direction_count() / 2 + 1; direction < cells.direction_count(); ++direction) {
     EdgeCensus::Tally both = census.by_direction[static_cast<std::size_t>(direction)];
     const auto& back = census.by_direction[static_cast<std::size_t>(opposite(cells, direction))];
@@ -264,11 +297,16 @@ std::optional<Grid> verify_grid(const AdjacencyView<Id>& adjacency, Grid grid) {
     if (both.edges == 0) continue;
     grid.directions.push_back({cells.steps(direction), both.bytes});
     const double mean = both.bytes / static_cast<double>(both.edges);
+    const double directed_pairs = 2 * pairs_in(cells, grid.directions.back().step);
+    grid.stencil = grid.stencil && static_cast<double>(both.edges) >= min_axis_edge_fraction * directed_pairs;
+    has_all_edges = has_all_edges && static_cast<double>(both.edges) >= directed_pairs;
     const double deviation = both.squares / static_cast<double>(both.edges) / (mean * mean) - 1;
     variance += std::max(0.0, deviation) * both.bytes;
   }
   grid.variation = variance > 1e-12 * bytes ? std::sqrt(variance / bytes) : 0;
   grid.exact = census.irregular_edges == 0 && census.axis_edges == census.expected_axis_edges;
+  grid.stencil = grid.stencil && corners_are_light(cells, grid.directions);
+  grid.regular = grid.stencil && grid.exact && has_all_edges && grid.variation == 0;
   return grid;
 }
 

@@ -32,8 +32,16 @@ struct Grid {
   std::vector<Direction> directions;   ///< The directions with traffic.
   double variation = 0;  ///< Coefficient of variation of the bytes of an edge within its direction; 0: all alike.
   bool exact = true;     ///< All edges are between adjacent cells, and all neighbours along an axis have an edge.
+  /// Every direction with traffic has an edge for nearly every pair of its cells, and none across a corner carries more
+  /// than one along the axes that it crosses, so boxes of the grid keep the most bytes inside. On axes of two cells,
+  /// every cell is adjacent to every other: any other traffic fits there, too.
+  bool stencil = true;
+  /// An exact stencil with all edges, and with the same bytes on all edges of a direction.
+  bool regular = true;
 
   std::uint32_t cell_count() const;
+  /// Whether ranks communicate across corners.
+  bool has_corner_edges() const;
   std::uint32_t cell(std::uint32_t rank) const { return cell_of.empty() ? rank : cell_of[rank]; }
 };
 
