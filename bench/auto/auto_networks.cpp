@@ -37,12 +37,12 @@ const Suite medium{
 const Suite large{{"rgg:ranks=32768", "stencil3d:size=32x32x32,shuffle"},
                   {"torus:32x32x32=1", "torus:16x16x16=3 core:8=1"}};
 /// Seeds, shapes and numbers of ranks that are not in the suites above.
-const Suite other{
-    {"rgg:ranks=420,seed=7", "rgg:ranks=315,seed=3", "powerlaw:ranks=420,seed=5", "blocks:ranks=420,seed=9",
-     "blocks:ranks=192,seed=2", "cg:ranks=256", "cg:ranks=128", "stencil2d:size=20x21,shuffle",
-     "stencil3d:size=7x6x10,shuffle", "sweep:size=14x12"},
-    {"torus:6x10x8=1", "torus:5x7x3=3 core:4=1", "mesh:20x24=1", "mesh:10x12=3 core:4=1", "dragonfly:6,6,3=3 core:4=1",
-     "dragonfly:8,8,4,2=1", "fattree:6,7/1,3=3 core:12=1", "fattree:4,4,4/1,2,2=3 core:8=1", "torus:3x5x2x7x2=1"}};
+const Suite other{{"rgg:ranks=420,seed=7", "rgg:ranks=315,seed=3", "powerlaw:ranks=420,seed=5",
+                   "blocks:ranks=420,seed=9", "blocks:ranks=192,seed=2", "cg:ranks=256", "cg:ranks=128",
+                   "stencil2d:size=20x21,shuffle", "stencil3d:size=7x6x10,shuffle", "sweep:size=14x12"},
+                  {"torus:6x10x8=1", "torus:5x7x3=3 core:4=1", "mesh:20x24=1", "mesh:10x12=3 core:4=1",
+                   "dragonfly:6,6,3=3 core:4=1", "dragonfly:8,8,4=3 core:2=1", "fattree:6,7/1,3=3 core:12=1",
+                   "fattree:4,4,4/1,2,2=3 core:8=1", "torus:3x5x2x7x2=1"}};
 constexpr const char* applications[] = {"bt.A.64",
                                         "cg.A.128",
                                         "ep.A.64",

@@ -17,8 +17,6 @@ namespace {
 constexpr std::uint64_t default_iterations = 4'000;
 constexpr std::uint64_t trials_per_iteration = 1000;
 constexpr std::uint64_t unlimited_iterations = std::numeric_limits<std::uint64_t>::max() / trials_per_iteration;
-/// Up to this many locations, tabu search finds improvements that annealing misses, so both do half of the work.
-constexpr std::uint64_t max_locations_for_both = 128;
 
 double cost_of(const MapProblem& problem, std::span<const Core> core_of) {
   return objective(problem.model, evaluate(problem.graph, problem.topology, core_of, problem.model));
@@ -68,7 +66,7 @@ std::vector<Core> metaheuristic_search(const MapProblem& problem, std::vector<st
   StopCondition stop_condition(run, "metaheuristic search");
   Random random(run.seed);
   if (can_anneal) {
-    const bool both = can_tabu && problem.capacities.total() <= max_locations_for_both;
+    const bool both = can_tabu && problem.capacities.total() <= max_locations_for_tabu_search;
     const std::uint64_t trials = iterations * trials_per_iteration / (both ? 2 : 1);
     const Deadline deadline = both ? halfway(run.deadline) : run.deadline;
     const SparseQap qap(problem);

@@ -9,6 +9,9 @@
 
 namespace rankloom {
 
+/// Up to this many locations, tabu search finds improvements that annealing misses, so both do half of the work.
+inline constexpr std::uint64_t max_locations_for_tabu_search = 128;
+
 struct MetaheuristicOptions {
   /// Iterations of tabu search, or thousands of trials of simulated annealing. 0: until the deadline.
   std::uint64_t iterations = 0;

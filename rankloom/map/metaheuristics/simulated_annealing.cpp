@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "rankloom/core/portable_math.hpp"
 #include "rankloom/core/timing.hpp"
+#include "rankloom/map/metaheuristics/metaheuristic_search.hpp"
 #include "rankloom/model/machine/distance.hpp"
 
 namespace rankloom {
@@ -30,6 +32,14 @@ constexpr double second_trials = 10'000;
 /// With fewer trials per rank than this, there is a single round, and it starts at a lower temperature.
 constexpr double min_trials_for_rounds = 2000;
 constexpr double min_start_temperature = 0.05;
+/// On networks of more than a few locations, partitioning decides the large structure and annealing improves most below
+/// this temperature. With this many trials per rank, the last part of them starts from the best placement at a lower
+/// temperature: groups of ranks that the first round has torn apart do not come together again.
+constexpr double max_network_start_temperature = 0.3;
+constexpr double min_network_trials_for_rounds = 5000;
+constexpr double min_trials_for_polish = 500;
+constexpr double polish_fraction = 0.3;
+constexpr double polish_temperature = 0.1;
 /// Trials per second that every machine reaches.
 constexpr double min_trials_per_second = 4e6;
 /// The fraction at the end of a round in which no swap may raise the cost.
@@ -64,7 +74,8 @@ class Annealing {
         facility_at_(graph.locations().assignment_of(start)),
         location_of_(graph.location_count()),
         place_of_(graph.location_count()),
-        place_of_location_(graph.location_count()) {
+        place_of_location_(graph.location_count()),
+        current_cost_(graph.location_count(), not_computed) {
     for (std::uint32_t location = 0; location < graph.location_count(); ++location) {
       location_of_[facility_at_[location]] = location;
       place_of_location_[location] = place_of_[facility_at_[location]] = space.key(graph.locations().core_of(location));
@@ -135,21 +146,38 @@ class Annealing {
                                                             graph_.region(graph_.levels() - 1, other).begin);
   }
 
-  /// The change of cost if the facility moves from one place to another, without its traffic with facility `except`.
-  double move_delta(std::uint32_t facility, Place from, Place to, std::uint32_t except) const {
-    double delta = 0;
-    for (const SparseQap::Edge& edge : graph_.edges(facility)) {
-      if (edge.to == except) continue;
-      const Place there = place_of_[edge.to];
-      const auto& after = space_.between(to, there);
-      const auto& before = space_.between(from, there);
-      delta += edge.bytes * (after.per_byte - before.per_byte);
-      if constexpr (with_messages) delta += edge.messages * (after.per_message - before.per_message);
-    }
-    return delta;
+  double cost_of_edge(const SparseQap::Edge& edge, Place at, Place there) const {
+    const auto& distance = space_.between(at, there);
+    double cost = edge.bytes * distance.per_byte;
+    if constexpr (with_messages) cost += edge.messages * distance.per_message;
+    return cost;
   }
 
-  double swap_delta(std::uint32_t facility, std::uint32_t other) const {
+  /// The cost of the traffic of a facility in its place. Most trials change nothing, so it is stored.
+  double current_cost(std::uint32_t facility) {
+    if (current_cost_[facility] == not_computed) {
+      const Place at = place_of_[facility];
+      double cost = 0;
+      for (const SparseQap::Edge& edge : graph_.edges(facility)) cost += cost_of_edge(edge, at, place_of_[edge.to]);
+      current_cost_[facility] = cost;
+    }
+    return current_cost_[facility];
+  }
+
+  /// The change of cost if the facility moves, without its traffic with facility `except`.
+  double move_delta(std::uint32_t facility, Place from, Place to, std::uint32_t except) {
+    double before = current_cost(facility), after = 0;
+    for (const SparseQap::Edge& edge : graph_.edges(facility)) {
+      if (edge.to == except) {
+        before -= cost_of_edge(edge, from, to);
+      } else {
+        after += cost_of_edge(edge, to, place_of_[edge.to]);
+      }
+    }
+    return after - before;
+  }
+
+  double swap_delta(std::uint32_t facility, std::uint32_t other) {
     const Place from = place_of_[facility], to = place_of_[other];
     return move_delta(facility, from, to, other) + move_delta(other, to, from, facility);
   }
@@ -157,16 +185,21 @@ class Annealing {
   void swap(std::uint32_t location, std::uint32_t other) {
     std::swap(facility_at_[location], facility_at_[other]);
     for (const std::uint32_t changed : {location, other}) {
-      location_of_[facility_at_[changed]] = changed;
-      place_of_[facility_at_[changed]] = place_of_location_[changed];
+      const std::uint32_t facility = facility_at_[changed];
+      location_of_[facility] = changed;
+      place_of_[facility] = place_of_location_[changed];
+      current_cost_[facility] = not_computed;
+      for (const SparseQap::Edge& edge : graph_.edges(facility)) current_cost_[edge.to] = not_computed;
     }
   }
 
+  static constexpr double not_computed = std::numeric_limits<double>::infinity();
   const Space& space_;
   const SparseQap& graph_;
   Random& random_;
   std::vector<std::uint32_t> facility_at_, location_of_;
   std::vector<Place> place_of_, place_of_location_;  // by facility, by location
+  std::vector<double> current_cost_;                 // by facility
   std::uint32_t global_draws_ = static_cast<std::uint32_t>(global_fraction * (1 << 20));
   double cost_ = 0;
 };
@@ -257,10 +290,14 @@ double expected_trials(std::uint32_t ranks, std::uint64_t trials, const Deadline
   return (deadline.limited() ? std::min(allowed, seconds(deadline.left()) * min_trials_per_second) : allowed) / ranks;
 }
 
-/// The start of a round with few trials: the fewer trials, the lower the temperature.
-std::size_t low_start_step(double trials) {
-  const double begin = std::clamp(hottest * trials / min_trials_for_rounds, min_start_temperature, hottest);
-  return static_cast<std::size_t>(temperatures * portable_log(begin / hottest) / portable_log(coldest / hottest));
+std::size_t step_of(double temperature) {
+  return static_cast<std::size_t>(temperatures * portable_log(temperature / hottest) / portable_log(coldest / hottest));
+}
+
+/// The start of a single round with few trials per rank: the fewer trials, the lower the temperature.
+double start_temperature(double trials, bool on_network) {
+  const double by_trials = std::clamp(hottest * trials / min_trials_for_rounds, min_start_temperature, hottest);
+  return on_network ? std::min(by_trials, max_network_start_temperature) : by_trials;
 }
 
 template <class Space, bool with_messages>
@@ -269,14 +306,7 @@ std::vector<Core> anneal(const Space& space, const MapProblem& problem, const Sp
                          StopCondition& stop_condition) {
   double best_cost = cost_of(problem, best);
   CoolingSchedule schedule(std::abs(best_cost) / graph.ranks());
-  const double expected = expected_trials(graph.ranks(), trials, deadline);
-  const bool single_round = expected < min_trials_for_rounds;
-  std::size_t begin = single_round ? low_start_step(expected) : 0;
-  double length = (single_round ? min_trials_for_rounds : first_trials) * graph.ranks();
-  bool full_heat = !single_round;
-  for (std::uint64_t left = trials; left > 0 && !stop_condition.should_stop_now();) {
-    // A remainder that is too short for another round is added to this one.
-    const std::uint64_t round = static_cast<double>(left) < 2 * length ? left : static_cast<std::uint64_t>(length);
+  const auto run_from_best = [&](std::size_t begin, std::uint64_t round) {
     Annealing<Space, with_messages> search(space, graph, best, random);
     run_round(search, schedule, begin, best_cost, round, deadline, stop_condition);
     std::vector<Core> candidate = graph.locations().placement_of(search.assignment());
@@ -284,6 +314,24 @@ std::vector<Core> anneal(const Space& space, const MapProblem& problem, const Sp
       best_cost = cost;
       best = std::move(candidate);
     }
+  };
+  const double expected = expected_trials(graph.ranks(), trials, deadline);
+  const bool on_network = problem.topology.routed() && graph.location_count() > max_locations_for_tabu_search;
+  if (expected < (on_network ? min_network_trials_for_rounds : min_trials_for_rounds)) {
+    const bool two_rounds = on_network && expected >= min_trials_for_polish;
+    const auto polish =
+        two_rounds ? static_cast<std::uint64_t>(polish_fraction * static_cast<double>(trials)) : std::uint64_t{0};
+    run_from_best(step_of(start_temperature(expected, on_network)), trials - polish);
+    if (two_rounds && !stop_condition.should_stop_now()) run_from_best(step_of(polish_temperature), polish);
+    return best;
+  }
+  std::size_t begin = 0;
+  double length = first_trials * graph.ranks();
+  bool full_heat = true;
+  for (std::uint64_t left = trials; left > 0 && !stop_condition.should_stop_now();) {
+    // A remainder that is too short for another round is added to this one.
+    const std::uint64_t round = static_cast<double>(left) < 2 * length ? left : static_cast<std::uint64_t>(length);
+    run_from_best(begin, round);
     left -= round;
     begin = full_heat ? 0 : schedule.step_below(best_cost + (reheat_factor - 1) * std::abs(best_cost));
     full_heat = !full_heat;

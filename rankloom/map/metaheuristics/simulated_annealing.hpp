@@ -18,8 +18,8 @@ namespace rankloom {
 /// temperatures the cost changes. The following rounds spend most trials there; each has twice the trials of the one
 /// before. They start in turn at the highest temperature and at one that changes the best placement only in part. The
 /// last round uses all trials or all time left. With little time there is a single round, and it starts at so low a
-/// temperature that the large structure of the start remains. Returns the best of the start and the final placements of
-/// all rounds.
+/// temperature that the large structure of the start remains; on networks, a second one polishes its result. Returns
+/// the best of the start and the final placements of all rounds.
 std::vector<Core> simulated_annealing(const MapProblem& problem, const SparseQap& graph, std::vector<Core> start,
                                       std::uint64_t trials, const Deadline& deadline, Random& random,
                                       StopCondition& stop_condition);

@@ -38,11 +38,21 @@ struct Preset : multilevel::Options {
   std::uint64_t link_load_trials = 20;         ///< With congestion: trials per rank and candidate.
   std::size_t link_load_candidates = 1;        ///< With congestion: candidates from which the search starts.
   std::uint64_t rank_order_visits = 1U << 21;  ///< Edges visited at most to embed the ranks by their numbers.
+  std::uint64_t max_rank_order_comparisons = std::numeric_limits<std::uint64_t>::max();  ///< And placements compared.
 };
 
 /// More than a sixth of the slots stays free. Then it matters which: all slots of some nodes, or some slots of all.
 bool has_many_free_slots(const MapProblem& problem) {
   return problem.capacities.total() * 5 > std::uint64_t{problem.graph.rank_count()} * 6;
+}
+
+/// Trials per rank on networks of more slots than tabu search is used for. There, annealing from a low temperature
+/// finds in few trials what partitioning misses, most of all between nodes of one slot.
+constexpr std::uint64_t fast_network_trials = 80;
+constexpr std::uint64_t network_trials = 2'000;
+
+bool nodes_have_one_slot(const MapProblem& problem) {
+  return problem.capacities.total() == problem.topology.node_count();
 }
 
 /// `fast` costs one partitioning with few repetitions. `balanced` adds repetitions, a second run where that pays, and a
@@ -67,7 +77,7 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.multilevel_on_grids = true;
       preset.rank_order_visits = 1U << 23;
       preset.link_load_trials = 200;
-      preset.link_load_candidates = 2;
+      preset.link_load_candidates = 3;
       break;
     case Effort::best:
       preset.multisection.partition.vertices_per_block = 300;
@@ -81,6 +91,14 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.link_load_trials = 2000;
       preset.link_load_candidates = 4;
       break;
+  }
+  if (!problem.topology.routed()) return preset;
+  if (effort == Effort::fast) preset.max_rank_order_comparisons = 400;
+  if (problem.capacities.total() <= max_locations_for_tabu_search) return preset;
+  if (effort == Effort::fast && nodes_have_one_slot(problem)) {
+    preset.metaheuristic_trials = fast_network_trials * ranks;
+  } else if (effort == Effort::balanced) {
+    preset.metaheuristic_trials = std::min<std::uint64_t>(network_trials * ranks, 10'000'000);
   }
   return preset;
 }
@@ -331,11 +349,11 @@ class Auto final : public Mapper {
                     problem_.topology.cost_by_bit().has_value();
         // No edge of the grid can be shorter than one hop, but edges across corners take several. If edges differ, it
         // matters which of them stay inside a node.
-        const bool nodes_have_one_slot = problem_.capacities.total() == problem_.topology.node_count();
+        const bool one_slot = nodes_have_one_slot(problem_);
         const bool is_adjacent = only_bytes_count && grid->exact && embedding && embedding->adjacent;
         const bool has_one_hop_edges = is_adjacent && !grid->has_corner_edges();
-        finished_ = finished_ || (is_adjacent && grid->regular) || (has_one_hop_edges && nodes_have_one_slot);
-        shortest_time_ = has_one_hop_edges && fills_machine && (nodes_have_one_slot || edges_are_equal(problem_.graph));
+        finished_ = finished_ || (is_adjacent && grid->regular) || (has_one_hop_edges && one_slot);
+        shortest_time_ = has_one_hop_edges && fills_machine && (one_slot || edges_are_equal(problem_.graph));
         if (embedding) add(std::move(embedding->core_of));
         if (finished_ || ranks > max_ranks_for_parallel_runs) return;
       }
@@ -351,7 +369,10 @@ class Auto final : public Mapper {
       const auto block = block_placement(problem_.graph.rank_count(), problem_.topology, problem_.capacities);
       const double value = evaluate(problem_.graph, problem_.topology, block, problem_.model);
       if (objective(problem_.model, value) > max_ratio * candidates_.front().cost) return;
-      if (auto placement = embed_rank_order(problem_, preset_.rank_order_visits)) add(std::move(*placement));
+      const RankOrderLimits limits{.max_visits = preset_.rank_order_visits,
+                                   .max_comparisons = preset_.max_rank_order_comparisons,
+                                   .cost_to_beat = candidates_.front().cost};
+      if (auto placement = embed_rank_order(problem_, limits)) add(std::move(*placement));
     }
 
     /// `is_grid`: the tiling is one of the candidates.
@@ -378,14 +399,24 @@ class Auto final : public Mapper {
     }
 
     void improve() {
-      const std::uint32_t ranks = problem_.graph.rank_count();
-      if (ranks <= max_ranks_for_local_search && !stop_condition_.should_stop_now()) {
-        PlacementState state(problem_, candidates_.front().core_of);
-        NeighbourhoodDescent(state).run(stop_condition_);
-        if (state.cost() < candidates_.front().cost) add(state.placement());
-      }
-      if (problem_.model == CostModel::congestion && ranks <= max_ranks_for_local_search) reduce_congestion();
-      if (preset_.metaheuristic_trials == 0 || ranks > max_ranks_for_metaheuristics ||
+      // With little time on networks, annealing ends where the descent would.
+      const bool anneals_first = effort_ == Effort::fast && preset_.metaheuristic_trials > 0;
+      const double cost = candidates_.front().cost;
+      if (anneals_first) search_metaheuristically();
+      if (!anneals_first || candidates_.front().cost == cost) descend();
+      if (problem_.model == CostModel::congestion) reduce_congestion();
+      if (!anneals_first) search_metaheuristically();
+    }
+
+    void descend() {
+      if (problem_.graph.rank_count() > max_ranks_for_local_search || stop_condition_.should_stop_now()) return;
+      PlacementState state(problem_, candidates_.front().core_of);
+      NeighbourhoodDescent(state).run(stop_condition_);
+      if (state.cost() < candidates_.front().cost) add(state.placement());
+    }
+
+    void search_metaheuristically() {
+      if (preset_.metaheuristic_trials == 0 || problem_.graph.rank_count() > max_ranks_for_metaheuristics ||
           stop_condition_.should_stop_now()) {
         return;
       }
@@ -400,8 +431,12 @@ class Auto final : public Mapper {
     /// From the best candidates and, where there is time, from a random placement: dense traffic loads the links most
     /// evenly if it is spread over the whole network.
     void reduce_congestion() {
+      if (problem_.graph.rank_count() > max_ranks_for_local_search) return;
       std::vector<std::vector<Core>> starts;
+      double cost = -1;
       for (const Candidate& candidate : candidates_) {
+        if (candidate.cost == cost) continue;  // most likely the same placement
+        cost = candidate.cost;
         if (starts.size() < preset_.link_load_candidates) starts.push_back(candidate.core_of);
       }
       if (effort_ != Effort::fast) {

@@ -12,7 +12,7 @@ using testing::make_problem;
 using testing::random_graph;
 using testing::topology;
 
-constexpr std::uint64_t visits = 1U << 22;
+constexpr RankOrderLimits limits{.max_visits = 1U << 22};
 
 /// Every rank communicates with the ranks whose numbers differ in one bit.
 CommGraph hypercube(std::uint32_t bits) {
@@ -25,7 +25,7 @@ CommGraph hypercube(std::uint32_t bits) {
 
 TEST(RankOrderEmbedding, PlacesAHypercubeOnATorusWithOneHopPerEdge) {
   const auto problem = make_problem(hypercube(6), topology("torus:4x4x4=1"));
-  const auto core_of = embed_rank_order(problem.view(), visits);
+  const auto core_of = embed_rank_order(problem.view(), limits);
   ASSERT_TRUE(core_of);
   EXPECT_TRUE(Mapping::create(*core_of, problem.topology, problem.capacities));
   EXPECT_DOUBLE_EQ(problem.cost(*core_of), 64 * 6 * 100);
@@ -36,7 +36,7 @@ TEST(RankOrderEmbedding, CostsNoMoreThanTheBlockPlacement) {
        {"torus:4x4x4=1", "mesh:8x4=3 core:2=1", "torus:4x4=3 numa:2=2 core:2=1", "mesh:64=1"}) {
     SCOPED_TRACE(machine);
     const auto problem = make_problem(random_graph(64, 0.1, 3), topology(machine));
-    const auto core_of = embed_rank_order(problem.view(), visits);
+    const auto core_of = embed_rank_order(problem.view(), limits);
     ASSERT_TRUE(core_of);
     EXPECT_TRUE(Mapping::create(*core_of, problem.topology, problem.capacities));
     EXPECT_LE(problem.cost(*core_of), testing::block_cost(problem));
@@ -44,13 +44,24 @@ TEST(RankOrderEmbedding, CostsNoMoreThanTheBlockPlacement) {
 }
 
 TEST(RankOrderEmbedding, NeedsAMeshAndAProductOfItsFactors) {
-  EXPECT_FALSE(embed_rank_order(make_problem(hypercube(4), topology("node:4=10 core:4=1")).view(), visits));
-  EXPECT_FALSE(embed_rank_order(make_problem(hypercube(4), topology("dragonfly:2,2,4=1")).view(), visits));
-  EXPECT_FALSE(embed_rank_order(make_problem(random_graph(10, 0.5, 1), topology("torus:4x4=1")).view(), visits));
+  EXPECT_FALSE(embed_rank_order(make_problem(hypercube(4), topology("node:4=10 core:4=1")).view(), limits));
+  EXPECT_FALSE(embed_rank_order(make_problem(hypercube(4), topology("dragonfly:2,2,4=1")).view(), limits));
+  EXPECT_FALSE(embed_rank_order(make_problem(random_graph(10, 0.5, 1), topology("torus:4x4=1")).view(), limits));
 }
 
 TEST(RankOrderEmbedding, DoesNotBeginASearchThatCouldNotCompareEnough) {
-  EXPECT_FALSE(embed_rank_order(make_problem(hypercube(6), topology("torus:4x4x4=1")).view(), 1000));
+  const auto problem = make_problem(hypercube(6), topology("torus:4x4x4=1"));
+  EXPECT_FALSE(embed_rank_order(problem.view(), {.max_visits = 1000}));
+  EXPECT_FALSE(embed_rank_order(problem.view(), {.max_visits = limits.max_visits, .max_comparisons = 10}));
+}
+
+TEST(RankOrderEmbedding, EndsEarlyIfTheCostStaysFarAboveTheCostToBeat) {
+  const auto problem = make_problem(random_graph(64, 0.1, 3), topology("torus:4x4x4=1"));
+  const auto found = embed_rank_order(problem.view(), limits);
+  ASSERT_TRUE(found);
+  const double cost = problem.cost(*found);
+  EXPECT_EQ(embed_rank_order(problem.view(), {.max_visits = limits.max_visits, .cost_to_beat = cost}), found);
+  EXPECT_FALSE(embed_rank_order(problem.view(), {.max_visits = limits.max_visits, .cost_to_beat = cost / 2}));
 }
 
 }  // namespace
