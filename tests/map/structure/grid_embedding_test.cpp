@@ -82,6 +82,19 @@ TEST(GridEmbedding, TilesTheGridInsideNodes) {
   EXPECT_DOUBLE_EQ(problem.cost(embedding->core_of), 3 * 64 * 100 * (4 * 1.0 + 3 * 10.0));
 }
 
+TEST(GridEmbedding, PadsAxesWhoseLengthsDoNotFitTheNodes) {
+  for (const bool in_order : {true, false}) {
+    const CommGraph graph = Stencil{.extent = {20, 21}}.graph();
+    const auto problem = make_problem(in_order ? graph : shuffled(graph, 3), topology("mesh:10x12=10 core:4=1"));
+    const auto embedding = embed(problem);
+    ASSERT_TRUE(embedding);
+    // Boxes of 2x2, the last ones of 2x1: along the axis of 21 cells, 10 of 20 steps lead to an adjacent node; along
+    // the other one, 9 of 19.
+    EXPECT_DOUBLE_EQ(problem.cost(embedding->core_of),
+                     100 * (20 * (10 * 1.0 + 10 * 10.0) + 21 * (10 * 1.0 + 9 * 10.0)));
+  }
+}
+
 TEST(GridEmbedding, PrefersShortDistancesForTheAxisWithTheMostTraffic) {
   const auto problem =
       make_problem(Stencil{.extent = {8, 8}, .along = {1000, 1}}.graph(), topology("torus:8x4=10 core:2=1"));

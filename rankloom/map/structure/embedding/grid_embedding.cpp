@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -224,9 +225,9 @@ std::optional<Grid> with_rings(const Grid& grid) {
 /// The core of every rank; `position_on` gives the position of a cell on a level.
 template <class PositionOn>
 std::vector<Core> cores_of(const Grid& grid, const MeshMachine& machine, const PositionOn& position_on) {
-  std::vector<Core> core_of(grid.cell_count());
+  std::vector<Core> core_of(grid.cell_of.empty() ? grid.cell_count() : grid.cell_of.size());
   std::vector<std::uint32_t> coordinates(grid.extent.size()), positions(machine.levels().size());
-  for (std::uint32_t rank = 0; rank < grid.cell_count(); ++rank) {
+  for (std::uint32_t rank = 0; rank < core_of.size(); ++rank) {
     std::uint32_t cell = grid.cell(rank);
     for (std::size_t axis = grid.extent.size(); axis-- > 0; cell /= grid.extent[axis])
       coordinates[axis] = cell % grid.extent[axis];
@@ -307,19 +308,56 @@ double pairwise_cost(const MapProblem& problem, std::span<const Core> core_of) {
   return objective(model, evaluate(problem.graph, problem.topology, core_of, model));
 }
 
-}  // namespace
+/// The same grid with empty cells at the end of open axes.
+Grid padded(const Grid& grid, std::vector<std::uint32_t> extent) {
+  Grid result = grid;
+  result.cell_of.assign(grid.cell_count(), 0);
+  for (std::uint32_t rank = 0; rank < grid.cell_count(); ++rank) {
+    std::uint32_t cell = grid.cell(rank), stride = 1;
+    for (std::size_t axis = extent.size(); axis-- > 0; cell /= grid.extent[axis], stride *= extent[axis])
+      result.cell_of[rank] += cell % grid.extent[axis] * stride;
+  }
+  result.extent = std::move(extent);
+  return result;
+}
 
-std::optional<GridEmbedding> embed_grid_in_mesh(const MapProblem& problem, const Grid& grid) {
-  const TimedSection timing("grid embedding");
-  const auto machine = MeshMachine::of(problem);
-  if (!machine || grid.cell_count() != problem.graph.rank_count() || grid.cell_count() > machine->slots())
-    return std::nullopt;
-  FoldSearch search(grid, *machine);
+/// A few grids with open axes padded to multiples of 2 and 4, which fit nodes of several cores better than an odd
+/// number of cells; those with the fewest empty cells first.
+std::vector<Grid> padded_grids(const Grid& grid, std::uint64_t slots) {
+  constexpr std::size_t max_grids = 4;
+  std::vector<std::vector<std::uint32_t>> extents{{}};
+  for (std::size_t axis = 0; axis < grid.extent.size(); ++axis) {
+    std::vector<std::uint32_t> lengths{grid.extent[axis]};
+    for (const std::uint32_t multiple : {2U, 4U}) {
+      const std::uint32_t length = (grid.extent[axis] + multiple - 1) / multiple * multiple;
+      if (length > lengths.back() && !grid.wraps[axis]) lengths.push_back(length);
+    }
+    std::vector<std::vector<std::uint32_t>> longer;
+    for (const auto& extent : extents) {
+      for (const std::uint32_t length : lengths) {
+        longer.push_back(extent);
+        longer.back().push_back(length);
+      }
+    }
+    extents = std::move(longer);
+  }
+  const auto cells = [](const std::vector<std::uint32_t>& extent) {
+    return std::accumulate(extent.begin(), extent.end(), std::uint64_t{1}, std::multiplies<>());
+  };
+  std::erase_if(extents, [&](const auto& extent) { return extent == grid.extent || cells(extent) > slots; });
+  std::ranges::stable_sort(extents, [&](const auto& a, const auto& b) { return cells(a) < cells(b); });
+  std::vector<Grid> grids;
+  for (std::size_t at = 0; at < std::min(max_grids, extents.size()); ++at) grids.push_back(padded(grid, extents[at]));
+  return grids;
+}
+
+std::optional<GridEmbedding> embed_cells(const MapProblem& problem, const MeshMachine& machine, const Grid& grid) {
+  FoldSearch search(grid, machine);
   auto digits = search.run();
   const Grid* folded = &grid;
   const auto rings = with_rings(grid);
   if (rings) {
-    FoldSearch search_rings(*rings, *machine);
+    FoldSearch search_rings(*rings, machine);
     auto digits_of_rings = search_rings.run();
     if (!digits_of_rings.empty() && search_rings.cost() < search.cost()) {
       digits = std::move(digits_of_rings);
@@ -327,10 +365,30 @@ std::optional<GridEmbedding> embed_grid_in_mesh(const MapProblem& problem, const
     }
   }
   if (digits.empty()) return std::nullopt;
-  GridEmbedding embedding = embedding_of(*folded, *machine, digits);
+  GridEmbedding embedding = embedding_of(*folded, machine, digits);
   if (embedding.adjacent) return embedding;
-  GridEmbedding improved = improved_fold(*folded, *machine, digits);
+  GridEmbedding improved = improved_fold(*folded, machine, digits);
   return pairwise_cost(problem, improved.core_of) < pairwise_cost(problem, embedding.core_of) ? improved : embedding;
+}
+
+}  // namespace
+
+std::optional<GridEmbedding> embed_grid_in_mesh(const MapProblem& problem, const Grid& grid) {
+  const TimedSection timing("grid embedding");
+  const auto machine = MeshMachine::of(problem);
+  if (!machine || grid.cell_count() != problem.graph.rank_count() || grid.cell_count() > machine->slots())
+    return std::nullopt;
+  auto best = embed_cells(problem, *machine, grid);
+  if (best && best->adjacent) return best;
+  for (const Grid& larger : padded_grids(grid, machine->slots())) {
+    const auto digits = FoldSearch(larger, *machine).run();
+    if (digits.empty()) continue;
+    GridEmbedding embedding = embedding_of(larger, *machine, digits);
+    embedding.adjacent = false;  // partly filled nodes: a search may still find something better
+    if (!best || pairwise_cost(problem, embedding.core_of) < pairwise_cost(problem, best->core_of))
+      best = std::move(embedding);
+  }
+  return best;
 }
 
 }  // namespace rankloom
