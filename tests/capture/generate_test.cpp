@@ -354,6 +354,27 @@ TEST(LanguageModel, NumbersTensorRanksFirstThenDataThenPipeline) {
   EXPECT_THAT(profile.point_to_point.targets(Rank{11}), ElementsAre(Rank{3}));
 }
 
+TEST(LanguageModel, PartsOfAStepArePhasesThatAddUpToIt) {
+  const Profile profile = made("llm:tp=2,pp=2,cp=2,dp=4,ep=2,layers=4");
+  std::vector<std::string> names;
+  double messages = 0, bytes = 0;
+  const auto total = [](const std::vector<Collective>& calls) {
+    double sum = 0;
+    for (const Collective& call : calls) sum += call.count * call.bytes;
+    return sum;
+  };
+  for (const Phase& phase : profile.phases) {
+    names.push_back(phase.name);
+    messages += phase.point_to_point.total_messages();
+    bytes += total(phase.collectives) + phase.point_to_point.total_bytes();
+    EXPECT_EQ(phase.begin, phase.end) << "a pattern has no times";
+  }
+  EXPECT_THAT(names, ElementsAre("tensor", "context", "experts", "pipeline", "gradients"));
+  EXPECT_DOUBLE_EQ(messages, profile.point_to_point.total_messages());
+  EXPECT_DOUBLE_EQ(bytes, total(profile.collectives) + profile.point_to_point.total_bytes());
+  EXPECT_TRUE(made("llm:tp=1,pp=1,dp=8,layers=2").phases.empty()) << "gradients alone";
+}
+
 TEST(LanguageModel, VolumesFollowTheDocumentedFormulas) {
   const Profile profile = made(
       "llm:tp=2,pp=2,dp=4,layers=5,hidden=10,sequence=20,vocabulary=100,micro-batches=3,micro-batch-size=2,"

@@ -55,7 +55,7 @@ struct Locations {
 /// A part of the run with its own traffic: a time window, or the part between two calls of MPI_Pcontrol.
 struct Phase {
   std::string name;  ///< "0 s to 1 s", "level 2", or a name from the program.
-  /// Seconds since MPI_Init. If a phase recurs, the first begin and the last end.
+  /// Seconds since MPI_Init. If a phase recurs, the first begin and the last end. Equal: the times are not known.
   double begin = 0, end = 0;
   CommGraph point_to_point;
   CommGraph expanded_collectives;       ///< As in Profile; rank_count() is 0 if there are none.

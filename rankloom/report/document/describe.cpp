@@ -335,6 +335,7 @@ void describe_profile(const Profile& profile, ReportDocument& document) {
     document.outside.push_back(static_cast<float>(activity.seconds_outside));
   }
   for (const Phase& phase : profile.phases) {
+    if (phase.end <= phase.begin) continue;  // the page shows them over time
     document.phases.push_back({phase.name, phase.begin, phase.end, bytes_between_ranks(phase.point_to_point),
                                phase.point_to_point.total_messages()});
   }

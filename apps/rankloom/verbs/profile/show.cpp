@@ -170,8 +170,9 @@ class ShowVerb : public Verb {
     for (std::size_t at = 0; at < phases.size(); ++at) {
       double calls = 0;
       for (const Collective& collective : phases[at].collectives) calls += collective.count;
-      table.row({fmt::format("{}", at + 1), phases[at].name, format_seconds(phases[at].begin),
-                 format_seconds(phases[at].end), format_bytes(phases[at].point_to_point.total_bytes()),
+      const bool has_times = phases[at].end > phases[at].begin;
+      table.row({fmt::format("{}", at + 1), phases[at].name, has_times ? format_seconds(phases[at].begin) : "",
+                 has_times ? format_seconds(phases[at].end) : "", format_bytes(phases[at].point_to_point.total_bytes()),
                  format_count(std::round(calls))});
     }
     return table.text();

@@ -4,6 +4,7 @@
 #include "rankloom/capture/generate/training/training_step.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,6 +24,23 @@ double sent_by_member(CollectiveOp op, double bytes, double members) {
   return op == CollectiveOp::allreduce ? 2 * (members - 1) / members * bytes : (members - 1) * bytes;
 }
 
+/// Parts of a step that a rank goes through one after another, and the beginnings of the names of their groups. The
+/// embedding is reduced with the other gradients.
+struct StepPart {
+  std::string_view name;
+  std::array<std::string_view, 3> groups;
+};
+constexpr std::array step_parts{StepPart{"tensor", {"tp", "etp"}}, StepPart{"context", {"cp"}},
+                                StepPart{"experts", {"ep"}}, StepPart{"pipeline", {"pp"}},
+                                StepPart{"gradients", {"dp", "edp", "embd"}}};
+
+std::size_t part_of(std::string_view group) {
+  const auto has_group = [&](const StepPart& part) {
+    return std::find(part.groups.begin(), part.groups.end(), group) != part.groups.end();
+  };
+  return static_cast<std::size_t>(std::find_if(step_parts.begin(), step_parts.end(), has_group) - step_parts.begin());
+}
+
 /// A kind of traffic with the formula of the bytes that one rank sends.
 struct TrafficKind {
   std::string_view name;
@@ -35,7 +53,6 @@ class StepBuilder {
       : job_(job),
         order_(order),
         of_layer_(layer_parameters(job)),
-        messages_(static_cast<std::uint32_t>(job.ranks())),
         copies_(job.tensor * job.context * job.data / (job.expert * job.expert_tensor)) {}
 
   TrainingStep build() {
@@ -48,7 +65,7 @@ class StepBuilder {
       if (job_.experts > 0) add_expert_groups(stage);
     }
     add_embedding_groups();
-    profile_.point_to_point = std::move(messages_).build(true);
+    add_phases();
     std::erase_if(traffic_, [](const StepTraffic& row) { return row.bytes == 0; });
     return {std::move(profile_), std::move(traffic_)};
   }
@@ -88,8 +105,8 @@ class StepBuilder {
         for (std::uint64_t context = 0; context < job_.context; ++context)
           for (std::uint64_t tensor = 0; tensor < job_.tensor; ++tensor) {
             const Rank from = rank(stage, data, context, tensor), to = rank(next, data, context, tensor);
-            messages_.add(from, to, bytes * messages, messages);
-            messages_.add(to, from, bytes * messages, messages);
+            pipeline_messages_.add(from, to, bytes * messages, messages);
+            pipeline_messages_.add(to, from, bytes * messages, messages);
           }
     }
     // A stage sends activations to the next one, and gradients to the one before.
@@ -179,7 +196,7 @@ class StepBuilder {
     const double blocks = forward_passes() * steps + steps + steps + 1;
     const double messages = micro_batches() * layers_.all * blocks;
     for (std::uint64_t c = 0; c < job_.context; ++c)
-      messages_.add(member(c), member((c + 1) % job_.context), messages * key_and_value_bytes(), messages);
+      context_messages_.add(member(c), member((c + 1) % job_.context), messages * key_and_value_bytes(), messages);
     count_messages({"context", "n·KV"}, "cp", job_.context, true, key_and_value_bytes(), messages, job_.context);
   }
 
@@ -274,6 +291,24 @@ class StepBuilder {
         }
   }
 
+  /// The parts with traffic as phases, if there are several: a step takes the sum of their times, because each of them
+  /// waits for the one before. A profile of one part has no phases.
+  void add_phases() {
+    std::array<CommGraph, step_parts.size()> messages;
+    messages.fill(CommGraphBuilder(static_cast<std::uint32_t>(job_.ranks())).build(true));
+    messages[part_of("pp")] = std::move(pipeline_messages_).build(true);
+    messages[part_of("cp")] = std::move(context_messages_).build(true);
+    profile_.point_to_point = sum(messages[part_of("pp")], messages[part_of("cp")]);
+    for (std::size_t part = 0; part < step_parts.size(); ++part) {
+      if (messages[part].edge_count() == 0 && calls_[part].empty()) continue;
+      profile_.phases.push_back({.name = std::string(step_parts[part].name),
+                                 .point_to_point = std::move(messages[part]),
+                                 .expanded_collectives = {},
+                                 .collectives = std::move(calls_[part])});
+    }
+    if (profile_.phases.size() == 1) profile_.phases.clear();
+  }
+
   template <class Member>
   void add_communicator(std::string_view kind, std::uint64_t group, std::uint64_t size, const Member& member) {
     Communicator communicator{.name = fmt::format("{}{}", kind, group), .members = {}};
@@ -291,14 +326,19 @@ class StepBuilder {
     StepTraffic& row = find_row(kind, group_, to_string(op), members);
     ++row.groups;
     add_bytes(row, bytes, count, sent_by_member(op, bytes, real(members)), real(members));
-    std::vector<Collective>& calls = profile_.collectives;
+    const Collective call{.communicator = communicator, .op = op, .bytes = bytes, .count = count};
+    add_call(call, profile_.collectives);
+    add_call(call, calls_[part_of(group_)]);
+  }
+
+  static void add_call(const Collective& added, std::vector<Collective>& calls) {
     const auto equal = std::find_if(calls.rbegin(), calls.rend(), [&](const Collective& call) {
-      return call.communicator != communicator || (call.op == op && call.bytes == bytes);
+      return call.communicator != added.communicator || (call.op == added.op && call.bytes == added.bytes);
     });
-    if (equal != calls.rend() && equal->communicator == communicator) {
-      equal->count += count;
+    if (equal != calls.rend() && equal->communicator == added.communicator) {
+      equal->count += added.count;
     } else {
-      calls.push_back({.communicator = communicator, .op = op, .bytes = bytes, .count = count});
+      calls.push_back(added);
     }
   }
 
@@ -338,9 +378,11 @@ class StepBuilder {
   const RankOrder& order_;
   LayerParameters of_layer_;
   StageLayers layers_;
-  CommGraphBuilder messages_;
+  CommGraphBuilder pipeline_messages_{static_cast<std::uint32_t>(job_.ranks())};
+  CommGraphBuilder context_messages_{static_cast<std::uint32_t>(job_.ranks())};
   std::uint64_t copies_;  // of every expert
   Profile profile_;
+  std::array<std::vector<Collective>, step_parts.size()> calls_;  // by part of the step
   std::vector<StepTraffic> traffic_;
   std::string group_;  // of the communicator that was added last
 };

@@ -37,7 +37,7 @@ struct FormulaSymbol {
 std::vector<FormulaSymbol> formula_symbols();
 
 struct TrainingStep {
-  Profile profile;
+  Profile profile;  ///< Its phases are the parts of the step that do not overlap: tensor, …, gradients. Without times.
   std::vector<StepTraffic> traffic;
 };
 
