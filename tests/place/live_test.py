@@ -270,7 +270,8 @@ class Run(VirtualClusterTest):
         self.assertEqual((result["status"], result.get("confirmed")), (0, 6), done.stdout + done.stderr)
         other = json.loads(self.inside(*auto, "6", "./pairs", "other", "arguments").stdout)
         self.assertEqual((other["status"], other.get("confirmed")), (0, 6), other)
-        plain = json.loads(self.inside(*auto, "4", "sh", "-c", "exit 7", status=7).stdout)
+        # mpirun of Open MPI 5 and 6 now and then does not end if its ranks end at once.
+        plain = json.loads(self.inside(*auto, "4", "sh", "-c", "sleep 0.3; exit 7", status=7).stdout)
         self.assertEqual((plain["mapped"], plain["status"]), (False, 7))
 
     def test_binds_ranks_to_several_cores(self):
