@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests: replays in which run times depend on the nodes of jobs, and workloads with communication patterns.
+#include <algorithm>
 #include <map>
 
 #include <gtest/gtest.h>
 
+#include "rankloom/allocate/workload/moldable_jobs.hpp"
 #include "rankloom/allocate/workload/shared_channels.hpp"
 #include "rankloom/allocate/workload/workload_replay.hpp"
 #include "tests/allocate/allocate_support.hpp"
@@ -182,6 +184,90 @@ TEST(Patterns, WithInvalidSharesAreRefused) {
     const std::vector<std::string> patterns{text};
     EXPECT_FALSE(parse_applications(patterns)) << text;
   }
+}
+
+ReplayResult replay_moldable(CommunicationModel& model, const Workload& workload, double factor, Queue queue) {
+  ReplayOptions options;
+  options.queue = queue;
+  options.communication = &model;
+  options.keep_jobs = true;
+  options.moldable = factor;
+  auto result = replay(sixteen_nodes(), **find_policy("closed-best"), workload, options);
+  EXPECT_TRUE(result) << (result ? "" : to_string(result.error()));
+  return *result;
+}
+
+constexpr Queue all_queues[] = {Queue::fcfs, Queue::easy, Queue::conservative};
+
+// Half of the 100 s are computing, which four times as many nodes do in a quarter of the time.
+TEST(MoldableJobs, TakeMoreNodesOfAnIdleMachine) {
+  for (const Queue queue : all_queues) {
+    ChannelsOfNodes model;
+    const auto result = replay_moldable(model, workload_of({{1, 0, 100, 100, 4, 1}}), 4, queue);
+    EXPECT_DOUBLE_EQ(result.makespan, 50 + 12.5) << name_of(queue);
+    EXPECT_EQ(result.job_list[0].nodes.size(), 16U);
+    EXPECT_EQ(result.reshaped, 1U);
+    EXPECT_DOUBLE_EQ(result.communication_ratio, 1);
+  }
+}
+
+// The first job has half of the machine. On the other half the second one ends 100 s after its submission, on all nodes
+// 75 s after the end of the first.
+TEST(MoldableJobs, WaitForMoreNodesOnlyIfTheyThenEndEarlier) {
+  for (const Queue queue : all_queues) {
+    ChannelsOfNodes model;
+    const auto soon = replay_moldable(model, workload_of({{1, 0, 10, 10, 8, 0}, {2, 1, 100, 100, 8, 1}}), 2, queue);
+    EXPECT_DOUBLE_EQ(soon.makespan, 10 + 75) << name_of(queue);
+    EXPECT_EQ(soon.reshaped, 1U);
+    const auto late = replay_moldable(model, workload_of({{1, 0, 90, 90, 8, 0}, {2, 1, 100, 100, 8, 1}}), 2, queue);
+    EXPECT_DOUBLE_EQ(late.makespan, 101) << name_of(queue);
+    EXPECT_EQ(late.reshaped, 0U);
+  }
+}
+
+TEST(MoldableJobs, StartOnFewerNodesInsteadOfWaiting) {
+  for (const Queue queue : all_queues) {
+    ChannelsOfNodes model;
+    const auto result =
+        replay_moldable(model, workload_of({{1, 0, 900, 900, 8, 0}, {2, 1, 100, 100, 16, 1}}), 2, queue);
+    ASSERT_EQ(result.job_list.size(), 2U);
+    EXPECT_DOUBLE_EQ(result.job_list[1].start, 1) << name_of(queue);
+    EXPECT_DOUBLE_EQ(result.job_list[1].end, 1 + 50 + 100);
+    EXPECT_EQ(result.job_list[1].nodes.size(), 8U);
+  }
+}
+
+// The second job has a reservation for the whole machine at 100 s. The third one ends before that. The fourth one does
+// not, on any number of nodes.
+TEST(MoldableJobs, DoNotDelayTheReservationOfTheFirstJob) {
+  ChannelsOfNodes model;
+  const Workload workload =
+      workload_of({{1, 0, 100, 100, 8, 0}, {2, 1, 50, 50, 16, 0}, {3, 2, 60, 60, 8, 1}, {4, 3, 400, 400, 8, 1}});
+  const auto result = replay_moldable(model, workload, 4, Queue::easy);
+  std::map<std::uint64_t, ReplayedJob> by_number;
+  for (const ReplayedJob& job : result.job_list) by_number.emplace(job.number, job);
+  EXPECT_DOUBLE_EQ(by_number.at(2).start, 100);
+  EXPECT_DOUBLE_EQ(by_number.at(3).start, 2);
+  EXPECT_GE(by_number.at(4).start, 150);
+}
+
+TEST(MoldableJobs, AreOnlyThoseWithAPattern) {
+  ChannelsOfNodes model;
+  const auto result =
+      replay_moldable(model, workload_of({{1, 0, 100, 100, 4, 0}, {2, 0, 80, 80, 1, 1}}), 4, Queue::easy);
+  EXPECT_DOUBLE_EQ(result.makespan, 100);
+  EXPECT_EQ(result.reshaped, 0U);
+}
+
+TEST(NodeCounts, AreTheEndsOfTheRangeAndAboutSixBetween) {
+  EXPECT_TRUE(NodeCounts().tried().empty());
+  EXPECT_EQ((NodeCounts{5, 5}).tried(), std::vector<std::uint32_t>{5});
+  EXPECT_EQ((NodeCounts{4, 12}).tried(), (std::vector<std::uint32_t>{4, 6, 8, 11, 12}));
+  const auto wide = NodeCounts{1, 1'000'000}.tried();
+  EXPECT_EQ(wide.front(), 1U);
+  EXPECT_EQ(wide.back(), 1'000'000U);
+  EXPECT_LE(wide.size(), 9U);
+  EXPECT_TRUE(std::is_sorted(wide.begin(), wide.end()));
 }
 
 }  // namespace

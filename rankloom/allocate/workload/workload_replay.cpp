@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/allocate/routing/conflict_verifier.hpp"
+#include "rankloom/allocate/workload/moldable_jobs.hpp"
 #include "rankloom/allocate/workload/shared_channels.hpp"
 
 namespace rankloom {
@@ -22,12 +23,13 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 /// A job with a communication pattern consists of equal iterations: computing, then communicating.
 struct Iterations {
-  double recorded = 0;       // seconds of communication per iteration in the recorded run; 0: not known
-  double computing = 0;      // seconds per iteration
-  double communicating = 0;  // seconds per iteration, now
-  double left = 0;           // iterations
-  double since = 0;          // when `left` and `communicating` were updated
-  double total = 0;          // seconds of communication so far
+  double recorded = 0;        // seconds of communication per iteration in the recorded run; 0: not known
+  double recorded_total = 0;  // the same with computing
+  double computing = 0;       // seconds per iteration
+  double communicating = 0;   // seconds per iteration, now
+  double left = 0;            // iterations
+  double since = 0;           // when `left` and `communicating` were updated
+  double total = 0;           // seconds of communication so far
   double seconds() const { return computing + communicating; }
 };
 
@@ -36,11 +38,22 @@ struct SimulatedJob {
   double submit, run, estimate;
   std::uint32_t nodes;
   const WorkloadJob* recorded;
+  std::vector<MoldableShape> shapes = {};  // of a moldable job
+  std::uint32_t shape = 0;                 // the one that `nodes` and `estimate` belong to
+  double requested_estimate = 0;           // on the requested nodes
   double start = 0;
   double end = never;
   Allocation allocation = {};
   bool had_conflict = false;
   Iterations iterations = {};
+
+  /// As it would run now: with the tasks of its shape.
+  const WorkloadJob& as_placed() const { return shapes.empty() ? *recorded : shapes[shape].job; }
+  void take_shape(std::size_t chosen) {
+    shape = static_cast<std::uint32_t>(chosen);
+    nodes = shapes[chosen].nodes;
+    estimate = requested_estimate * shapes[chosen].relative_run();
+  }
 };
 
 class Replay {
@@ -94,7 +107,11 @@ class Replay {
 
   void schedule(std::size_t first_new, bool nodes_freed);
   void start_in_order();
-  void reserve_for_first();
+  std::optional<double> predicted_end(const SimulatedJob& job, const Reservation& start);
+  Reservation earliest_for(const SimulatedJob& job);
+  Reservation after_ends(const SimulatedJob& job);
+  template <class Earliest>
+  bool choose_shape(SimulatedJob& job, const Earliest& earliest);
   void backfill(std::size_t from);
   Reservation earliest(const SimulatedJob& job, std::span<const Plan> plans);
   void plan_all();
@@ -121,7 +138,7 @@ class Replay {
 std::optional<Allocation> Replay::choose_nodes(const Occupancy& occupancy, const SimulatedJob& job) {
   if (occupancy.free_count() < job.nodes) return std::nullopt;
   AllocationOptions options = options_.allocation;
-  if (options_.communication != nullptr) options.fit.run_time = options_.communication->run_time_model(*job.recorded);
+  if (options_.communication != nullptr) options.fit.run_time = options_.communication->run_time_model(job.as_placed());
   const auto begin = std::chrono::steady_clock::now();
   auto allocation = allocate_nodes(allocator_, occupancy, policy_, job.nodes, options);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -139,9 +156,14 @@ double Replay::start_communication(std::uint32_t number) {
   const double recorded = options_.communication->recorded_seconds(*job.recorded);
   const double computing = options_.communication->computing_seconds(*job.recorded);
   if (!(recorded > 0)) return job.run;
-  iterations = {.recorded = recorded, .computing = computing, .left = job.run / (recorded + computing), .since = now_};
+  const double own_computing = job.shapes.empty() ? computing : job.shapes[job.shape].computing;
+  iterations = {.recorded = recorded,
+                .recorded_total = recorded + computing,
+                .computing = own_computing,
+                .left = job.run / (recorded + computing),
+                .since = now_};
   const auto others =
-      channels_.add(number, options_.communication->place(*job.recorded, job.allocation.nodes), computing);
+      channels_.add(number, options_.communication->place(job.as_placed(), job.allocation.nodes), own_computing);
   iterations.communicating = channels_.seconds(number);
   for (const std::uint32_t other : others) update_communication(other);
   return iterations.left * iterations.seconds();
@@ -212,10 +234,11 @@ void Replay::finish(std::uint32_t number) {
     account(job, now_ - job.start);
     ++result_.communicating;
     result_.mean_communication += iterations.total;
-    const double recorded = job.run * iterations.recorded / (iterations.recorded + iterations.computing);
+    const double recorded = job.run * iterations.recorded / iterations.recorded_total;
     result_.communication_ratio += iterations.total / recorded;
   }
   ++result_.jobs;
+  if (!job.shapes.empty() && job.as_placed().tasks != job.recorded->tasks) ++result_.reshaped;
   if (job.nodes > 1) {
     ++result_.parallel;
     result_.jobs_with_conflict += job.had_conflict ? 1 : 0;
@@ -241,17 +264,49 @@ void Replay::advance_time(double until) {
 void Replay::start_in_order() {
   std::size_t started = 0;
   for (; started < waiting_.size(); ++started) {
-    auto allocation = choose_nodes(occupancy_, jobs_[waiting_[started]]);
+    SimulatedJob& job = jobs_[waiting_[started]];
+    choose_shape(job, [&](const SimulatedJob& shaped) { return earliest_for(shaped); });
+    auto allocation = choose_nodes(occupancy_, job);
     if (!allocation) break;
     start(waiting_[started], std::move(*allocation));
   }
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(started));
 }
 
-/// Reserves nodes for the first waiting job at the first moment at which enough running jobs should have ended. If the
-/// job fits at some moment it also fits later, so bisection finds the first one.
-void Replay::reserve_for_first() {
-  const SimulatedJob& job = jobs_[waiting_.front()];
+/// When a moldable job would end that starts with the chosen nodes; nothing if it cannot start.
+std::optional<double> Replay::predicted_end(const SimulatedJob& job, const Reservation& start) {
+  if (start.time == never) return std::nullopt;
+  const double run = job.shapes[job.shape].relative_run(start.allocation.nodes, *options_.communication);
+  return start.time + job.requested_estimate * run;
+}
+
+/// A moldable job takes the shape with the earliest predicted end, of which `earliest` tells the start; of equal ends,
+/// the one with fewer nodes. Returns whether it can start in some shape; if not, it has the requested one.
+template <class Earliest>
+bool Replay::choose_shape(SimulatedJob& job, const Earliest& earliest) {
+  if (job.shapes.empty()) return true;
+  std::optional<std::size_t> best;
+  std::size_t requested = 0;
+  double best_end = never;
+  for (std::size_t i = 0; i < job.shapes.size(); ++i) {
+    job.take_shape(i);
+    if (job.shapes[i].job.tasks == job.recorded->tasks) requested = i;
+    const auto end = predicted_end(job, earliest(job));
+    if (end && *end < best_end) best = i, best_end = *end;
+  }
+  job.take_shape(best.value_or(requested));
+  return best.has_value();
+}
+
+/// The first moment at which enough running jobs should have ended for this job. If the job fits at some moment it also
+/// fits later, so bisection finds the first one.
+Replay::Reservation Replay::earliest_for(const SimulatedJob& job) {
+  if (auto allocation = choose_nodes(occupancy_, job)) return {now_, std::move(*allocation)};
+  if (running_.empty()) return {};
+  return after_ends(job);
+}
+
+Replay::Reservation Replay::after_ends(const SimulatedJob& job) {
   const auto after = [&](std::size_t ended) {
     Occupancy future = occupancy_;
     for (std::size_t i = 0; i < ended; ++i) future.remove(jobs_[running_[i].job].allocation);
@@ -270,30 +325,39 @@ void Replay::reserve_for_first() {
     }
   }
   if (!found) found = choose_nodes(after(high), job);
-  reservation_ = {};
-  if (!found) return;  // drained nodes block the job; the end of no other job helps
-  reservation_ = {std::max(now_, running_[high - 1].time), std::move(*found)};
+  if (!found) return {};  // drained nodes block the job; the end of no other job helps
+  return {std::max(now_, running_[high - 1].time), std::move(*found)};
 }
 
-/// Starts jobs from this position of the queue on that end before the reservation starts or do not conflict with it.
+/// Starts jobs from this position of the queue on that end before the reservation starts or do not conflict with it. A
+/// moldable job takes fewer nodes only if it does not end later than on the requested ones from the reservation on.
 void Replay::backfill(std::size_t from) {
   std::optional<Occupancy> with_reservation;  // the reserved nodes, routers and links are in use
+  const auto nodes_for = [&](const SimulatedJob& job) -> std::optional<Allocation> {
+    FailedRounds& failed = failed_[job.nodes];
+    const bool ends_before = now_ + job.estimate <= reservation_.time;
+    const bool known_to_fail = failed.anywhere == round_ || (!ends_before && failed.next_to_reservation == round_);
+    if (job.nodes > occupancy_.free_count() || known_to_fail) return std::nullopt;
+    if (!ends_before && !with_reservation) {
+      with_reservation = occupancy_;
+      with_reservation->add(reservation_.allocation);
+    }
+    auto allocation = choose_nodes(ends_before ? occupancy_ : *with_reservation, job);
+    if (!allocation) (ends_before ? failed.anywhere : failed.next_to_reservation) = round_;
+    return allocation;
+  };
+  const auto start_now = [&](const SimulatedJob& job) -> Reservation {
+    if (now_ + job.estimate > reservation_.time + job.requested_estimate) return {};
+    auto allocation = nodes_for(job);
+    if (!allocation) return {};
+    return {now_, *std::move(allocation)};
+  };
   std::size_t still_waiting = from;
   for (std::size_t i = from; i < waiting_.size(); ++i) {
     const std::uint32_t number = waiting_[i];
-    const SimulatedJob& job = jobs_[number];
-    FailedRounds& failed = failed_[job.nodes];
+    SimulatedJob& job = jobs_[number];
     std::optional<Allocation> allocation;
-    const bool ends_before = now_ + job.estimate <= reservation_.time;
-    const bool known_to_fail = failed.anywhere == round_ || (!ends_before && failed.next_to_reservation == round_);
-    if (job.nodes <= occupancy_.free_count() && !known_to_fail) {
-      if (!ends_before && !with_reservation) {
-        with_reservation = occupancy_;
-        with_reservation->add(reservation_.allocation);
-      }
-      allocation = choose_nodes(ends_before ? occupancy_ : *with_reservation, job);
-      if (!allocation) (ends_before ? failed.anywhere : failed.next_to_reservation) = round_;
-    }
+    if (choose_shape(job, start_now)) allocation = nodes_for(job);
     if (allocation) {
       if (with_reservation) with_reservation->add(*allocation);
       start(number, std::move(*allocation));
@@ -310,7 +374,7 @@ void Replay::schedule(std::size_t first_new, bool nodes_freed) {
     start_in_order();
     if (waiting_.empty() || options_.queue == Queue::fcfs) return;
     ++round_;
-    reserve_for_first();
+    reservation_ = after_ends(jobs_[waiting_.front()]);
     backfill(1);
   } else if (options_.queue == Queue::easy) {
     backfill(first_new);  // nothing has changed for jobs that were waiting before
@@ -344,7 +408,8 @@ void Replay::plan_all() {
   std::vector<std::uint32_t> left;
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     const std::uint32_t number = waiting_[i];
-    const SimulatedJob& job = jobs_[number];
+    SimulatedJob& job = jobs_[number];
+    if (i < options_.depth) choose_shape(job, [&](const SimulatedJob& shaped) { return earliest(shaped, plans); });
     Reservation found = i < options_.depth ? earliest(job, plans) : Reservation{};
     if (found.time == now_) {
       start(number, std::move(found.allocation));
@@ -460,9 +525,15 @@ Result<ReplayResult> replay(const Allocator& allocator, const PolicyInfo& policy
   const double first = chosen.front().submit;
   std::vector<SimulatedJob> jobs;
   jobs.reserve(chosen.size());
-  for (const WorkloadJob& job : chosen)
+  for (const WorkloadJob& job : chosen) {
     jobs.push_back({job.number, first + (job.submit - first) * stretch, job.run, job.estimate,
                     machine.nodes_for(job.tasks), &job});
+    if (!(options.moldable > 1) || options.communication == nullptr) continue;
+    jobs.back().requested_estimate = job.estimate;
+    jobs.back().shapes =
+        shapes_of(job, jobs.back().nodes, machine.node_count() - static_cast<std::uint32_t>(machine.holes().count()),
+                  machine.cores_per_node(), options.moldable, *options.communication);
+  }
   ReplayResult result = Replay(allocator, policy, options, std::move(jobs)).run(progress);
   result.too_large = too_large;
   return result;

@@ -37,6 +37,9 @@ struct ReplayOptions {
   /// Run times depend on the nodes of a job and on the jobs with which it shares channels; nullptr: they are those of
   /// the workload. Users do not know their nodes in advance: estimates are always those of the workload.
   CommunicationModel* communication = nullptr;
+  /// Jobs whose communication is known may start on fewer or more nodes than they request, up to this factor: on the
+  /// number with the earliest predicted end, waiting included. 1: every job gets the nodes that it requests.
+  double moldable = 1;
 };
 
 /// One job of the replay.
@@ -68,6 +71,7 @@ struct ReplayResult {
   std::uint64_t communicating = 0;  ///< Jobs with a communication pattern.
   double mean_communication = 0;    ///< Seconds in which they communicated, on average.
   double communication_ratio = 0;   ///< The same relative to the recorded run of each job, on average.
+  std::uint64_t reshaped = 0;       ///< Jobs that ran on another number of nodes than they requested.
   std::uint64_t decisions = 0;
   double decision_seconds = 0;
   double slowest_decision = 0;        ///< 99 % of the decisions took at most this many seconds.

@@ -87,6 +87,18 @@ class AllocReplay : public Verb {
                 pattern_seed_ = static_cast<std::uint64_t>(*number);
                 return {};
               });
+    add_value(app,
+              {"--moldable", "X",
+               "with patterns: a job may start on X times fewer to X times as many nodes as it requests, on the number "
+               "with the earliest predicted end, waiting included",
+               "workload", "1"},
+              [this](std::string_view value) -> Result<void> {
+                const auto number = parse_number(value);
+                if (!number || *number < 1 || *number > 1000)
+                  return bad_value("--moldable", value, "a factor of at least 1, such as 4");
+                options_.moldable = *number;
+                return {};
+              });
     add_text(app,
              {"--mapper", "MAPPER", "with patterns: the mapper for policies without '+'", "workload", default_mapper},
              mapper_);
@@ -116,6 +128,9 @@ class AllocReplay : public Verb {
       assign_applications(*workload, *std::move(applications), pattern_seed_);
     }
     with_patterns_ = !workload->applications.empty();
+    if (options_.moldable > 1 && !with_patterns_)
+      return fail(Code::usage, at("--moldable"), "the run time on other numbers of nodes needs jobs with patterns",
+                  "add --patterns, or make the workload with `rankloom gen workload --patterns`");
     if (policy_.policies.empty()) {
       policy_.policies = {*find_policy("closed-best"), *find_policy("first-fit")};
       policy_.mappers = {"", with_patterns_ ? "block" : ""};
@@ -199,6 +214,7 @@ class AllocReplay : public Verb {
         row["mean_communication_s"] = result.mean_communication;
         row["communication_ratio"] = result.communication_ratio;
         row["decision_p99_s"] = result.slowest_decision;
+        if (options_.moldable > 1) row["reshaped_jobs"] = result.reshaped;
       }
       if (options_.verify) json["policies"].back()["conflicts"] = result.conflicts;
       if (options_.keep_jobs) json["policies"].back()["job_list"] = job_list(result);
@@ -243,6 +259,7 @@ class AllocReplay : public Verb {
                  {options_.verify ? "conflicts" : "", Align::right},
                  {with_patterns_ ? "communication" : "", Align::right},
                  {with_patterns_ ? "makespan" : "", Align::right},
+                 {options_.moldable > 1 ? "reshaped" : "", Align::right},
                  {"decisions/s", Align::right}});
     for (std::size_t i = 0; i < results.size(); ++i) {
       const ReplayResult& result = results[i];
@@ -252,11 +269,13 @@ class AllocReplay : public Verb {
                  options_.verify ? format_count(static_cast<double>(result.conflicts)) : "",
                  with_patterns_ ? percent(100 * result.communication_ratio) : "",
                  with_patterns_ ? format_seconds(result.makespan) : "",
+                 options_.moldable > 1 ? format_count(static_cast<double>(result.reshaped)) : "",
                  format_count(std::round(result.decisions_per_second()))});
     }
     text += table.text();
     if (with_patterns_)
       text += "\ncommunication: mean time in communication, in percent of the recorded run on consecutive nodes\n";
+    if (options_.moldable > 1) text += "reshaped: jobs that ran on another number of nodes than they requested\n";
     if (workload.malformed > 0)
       text += fmt::format("\n{} skipped as malformed; the first is line {}: {}\n", counted(workload.malformed, "line"),
                           workload.first_malformed_line, workload.first_malformed);

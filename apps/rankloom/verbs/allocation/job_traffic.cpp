@@ -39,12 +39,13 @@ std::optional<double> recorded_share(const Profile& profile) {
 }  // namespace
 
 void describe_fit(CLI::App& app, FitOptions& fit) {
-  add_choice<Prefer>(app,
-                     {"--prefer", "balanced|job|packing",
-                      "closed-fit: minimise run time x nodes taken from others, the run time of the job, or the nodes "
-                      "taken from others",
-                      "policy", "balanced"},
-                     {{"balanced", Prefer::balanced}, {"job", Prefer::job}, {"packing", Prefer::packing}}, fit.prefer);
+  add_choice<Prefer>(
+      app,
+      {"--prefer", "balanced|job|packing",
+       "closed-fit: minimise nodes taken from others x run time^0.3, the run time of the job, or the nodes "
+       "taken from others",
+       "policy", "balanced"},
+      {{"balanced", Prefer::balanced}, {"job", Prefer::job}, {"packing", Prefer::packing}}, fit.prefer);
   const std::string limit = fit.max_seconds ? fmt::format("{}", 1000 * *fit.max_seconds) : "no limit";
   add_value(app, {"--decision-time", "MS", "closed-fit: the maximum time of one decision, in ms", "policy", limit},
             [&fit](std::string_view value) -> Result<void> {
@@ -54,21 +55,6 @@ void describe_fit(CLI::App& app, FitOptions& fit) {
               fit.max_seconds = *number / 1000;
               return {};
             });
-}
-
-std::vector<std::uint32_t> NodeCounts::tried() const {
-  std::vector<std::uint32_t> counts;
-  if (min == 0) return counts;
-  const double factor =
-      std::max(std::sqrt(2.0), std::exp2(std::log2(static_cast<double>(max) / static_cast<double>(min)) / 7));
-  double count = static_cast<double>(min);
-  while (count < static_cast<double>(max) - 0.5) {
-    counts.push_back(static_cast<std::uint32_t>(std::lround(count)));
-    count *= factor;
-  }
-  counts.push_back(static_cast<std::uint32_t>(max));
-  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  return counts;
 }
 
 SetValue set_node_counts(NodeCounts& counts) {

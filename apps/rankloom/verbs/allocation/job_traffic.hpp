@@ -12,6 +12,7 @@
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "rankloom/allocate/closed_fit.hpp"
+#include "rankloom/allocate/workload/moldable_jobs.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/model/graph/comm_graph.hpp"
 
@@ -20,12 +21,6 @@ namespace rankloom::app {
 /// --prefer and --decision-time.
 void describe_fit(CLI::App& app, FitOptions& fit);
 
-/// How many nodes a job may have: "16", or "16-64" for any number in between.
-struct NodeCounts {
-  std::uint64_t min = 0, max = 0;  ///< 0: not given.
-  /// The numbers that are tried: the smallest, the largest, and about six between them.
-  std::vector<std::uint32_t> tried() const;
-};
 SetValue set_node_counts(NodeCounts& counts);
 
 /// The nodes of a job that were chosen with its traffic.
