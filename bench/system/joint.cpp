@@ -5,8 +5,13 @@
 // a mapping afterwards and 0.75 of that of first-fit with ranks in block order, no job shares a link, and 2,000
 // decisions per second on 1,024 nodes.
 //
-//   bench_joint BIN [JOBS]   only the first JOBS jobs of each workload
+// The slowdown of one workload depends on a few large jobs and on the order in which they happen to start, so policies
+// are compared by the geometric mean over workloads of different seeds and lengths, with its standard error.
+//
+//   bench_joint BIN [JOBS]               only the first JOBS jobs of each workload
+//   bench_joint BIN seeds FIRST [COUNT]  only the workloads of these seeds, to check other seeds
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <deque>
@@ -87,6 +92,77 @@ nlohmann::json compare(const std::string& name, const std::string& machine, Work
   return {{"case", name}, {"machine", machine}, {"policies", figures}};
 }
 
+/// Of ratios.
+struct GeometricMean {
+  double mean = 1;
+  double error = 0;  ///< Standard error, as a fraction of the mean.
+};
+
+GeometricMean geometric_mean(const std::vector<double>& ratios) {
+  double sum = 0, squares = 0;
+  for (const double ratio : ratios) sum += std::log(ratio);
+  const auto count = static_cast<double>(ratios.size());
+  const double mean = sum / count;
+  for (const double ratio : ratios) squares += (std::log(ratio) - mean) * (std::log(ratio) - mean);
+  return {std::exp(mean), count > 1 ? std::sqrt(squares / (count - 1) / count) : 0};
+}
+
+/// The ratios of closed-fit over generated workloads; their lengths alternate between a few days and some weeks.
+struct Seeds {
+  std::uint64_t first = 1, count = 10;
+};
+constexpr std::uint64_t lengths[] = {400, 800, 1600};
+
+nlohmann::json compare_over_seeds(const std::string& machine, std::uint64_t nodes, const Seeds& seeds,
+                                  bench::Goals& goals) {
+  const Allocator allocator = allocator_for(machine);
+  const Row& today = rows[0];
+  const Row compared[] = {today, {"closed-best", fast_mapper}, {"closed-fit", fast_mapper}};
+  const std::vector<std::string> patterns(default_job_patterns().begin(), default_job_patterns().end());
+  const auto applications = value_or_exit(parse_applications(patterns));
+  // What a model keeps of a job and a shape does not depend on the workload.
+  std::map<std::string, std::unique_ptr<JointModel>> models;
+  for (const Row& row : compared) {
+    auto& model = models[row.mapper];
+    if (!model) model = value_or_exit(JointModel::create(allocator.machine(), applications, row.mapper));
+  }
+  std::vector<double> of_best, of_today, makespan;
+  double isolated = 1;
+  for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    const std::uint64_t jobs = lengths[seed % std::size(lengths)];
+    Workload workload = value_or_exit(lublin_workload({.jobs = jobs, .nodes = nodes, .seed = seed}));
+    assign_applications(workload, applications, seed);
+    std::vector<ReplayResult> results;
+    for (const Row& row : compared) {
+      const PolicyInfo& policy = *value_or_exit(find_policy(row.policy));
+      ReplayOptions options{.load = 1, .verify = policy.isolated, .allocation = {}};
+      options.communication = models.at(row.mapper).get();
+      results.push_back(value_or_exit(replay(allocator, policy, workload, options)));
+    }
+    const ReplayResult &fit = results[2], &best = results[1], &first_fit = results[0];
+    of_best.push_back(fit.bounded_slowdown / best.bounded_slowdown);
+    of_today.push_back(fit.bounded_slowdown / first_fit.bounded_slowdown);
+    makespan.push_back(fit.makespan / first_fit.makespan);
+    isolated = std::min(isolated, fit.conflicts == 0 ? fit.contention_free() : 0);
+    fmt::print("  seed {:3}, {:5} jobs: slowdown {:.2f} of closed-best, {:.2f} of first-fit; makespan {:.3f}\n", seed,
+               jobs, of_best.back(), of_today.back(), makespan.back());
+    std::fflush(stdout);
+  }
+  nlohmann::json figures{{"case", "several seeds"}, {"machine", machine}, {"seeds", seeds.count}};
+  const auto report = [&](const char* what, const char* key, const std::vector<double>& ratios, double must,
+                          double aim) {
+    const GeometricMean mean = geometric_mean(ratios);
+    figures[key] = {{"geometric_mean", mean.mean}, {"standard_error", mean.error}, {"ratios", ratios}};
+    fmt::print("  {}: {:.3f}, standard error {:.1f} %\n", what, mean.mean, 100 * mean.error);
+    goals.at_most(fmt::format("{}, {} seeds: {}", machine, seeds.count, what), mean.mean, must, aim);
+  };
+  report("slowdown, of closed-best with mapping", "of_closed_best", of_best, 0.95, 0.85);
+  report("slowdown, of first-fit with block", "of_first_fit", of_today, 0.75, 0.6);
+  report("makespan, of first-fit with block", "makespan", makespan, 1.0, 0.92);
+  goals.at_least(machine + ": isolated jobs of all seeds, by the verifier", isolated, 1, 1);
+  return figures;
+}
+
 /// Allocates and releases jobs with patterns on a machine that stays nearly full; measures the CPU time of decisions,
 /// including the estimates for new shapes.
 void decisions(const std::string& machine, std::size_t count, bool large, bench::Goals& goals) {
@@ -130,10 +206,20 @@ void decisions(const std::string& machine, std::size_t count, bool large, bench:
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::uint64_t jobs = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
-  const std::string data = RANKLOOM_TEST_DATA "/workloads/";
   bench::Goals goals;
   nlohmann::json figures;
+  const auto number = [&](int at, std::uint64_t otherwise) {
+    return argc > at ? std::strtoull(argv[at], nullptr, 10) : otherwise;
+  };
+  const bool only_seeds = argc > 2 && std::string_view(argv[2]) == "seeds";
+  const Seeds seeds = only_seeds ? Seeds{number(3, Seeds{}.first), number(4, Seeds{}.count)} : Seeds{};
+  figures["cases"].push_back(compare_over_seeds("torus:16x16 core:1", 256, seeds, goals));
+  if (only_seeds) {
+    figures["goals"] = goals.figures();
+    return bench::finish("joint", goals.reached(), goals.sentence(), figures);
+  }
+  const std::uint64_t jobs = number(2, 0);
+  const std::string data = RANKLOOM_TEST_DATA "/workloads/";
   Workload lublin = value_or_exit(load_workload(data + "lublin-256.swf.gz"));
   figures["cases"].push_back(compare("Lublin 256", "torus:16x16 core:1", std::move(lublin), jobs, goals));
   Workload large = value_or_exit(lublin_workload({.jobs = 10'000, .nodes = 1024, .seed = 1}));

@@ -27,7 +27,7 @@ class RunTimeModel {
 
 /// What closed-fit minimises.
 enum class Prefer : std::uint8_t {
-  balanced,  ///< Run time x nodes that the set takes from others.
+  balanced,  ///< Nodes that the set takes from others x run time^0.3.
   job,       ///< The run time, then what the set takes from others.
   packing,   ///< What the set takes from others, then the run time.
 };

@@ -23,6 +23,11 @@ namespace rankloom {
 
 namespace {
 
+/// What a box of closed-fit costs and earns for each neighbouring position, in nodes times dimensions. Chosen by
+/// replays of generated workloads (docs/algorithms/closed-fit.md). Two faces per node and dimension earn less than the
+/// node, so that every box costs something.
+constexpr double of_free_face = 0.2, of_used_face = 0.4;
+
 struct BoxShape {
   Extents extents;
   std::uint32_t diameter = 0, volume = 1;
@@ -427,8 +432,10 @@ std::vector<Candidate> BoxSearch::find_candidates(const Occupancy& occupancy, st
     if (!box) continue;
     std::int64_t surface = 0;
     for (const std::uint32_t extent : candidate.extents) surface += std::int64_t{2} * (candidate.volume / extent);
-    // The score is contact - 4 x volume, and the faces without contact are those of free neighbours.
-    const double packing_cost = static_cast<double>(surface - score) / 4;
+    const std::int64_t in_use = score + std::int64_t{4} * candidate.volume;  // faces next to boxes and edges
+    const double faces =
+        of_free_face * static_cast<double>(surface - in_use) - of_used_face * static_cast<double>(in_use);
+    const double packing_cost = candidate.volume + faces / static_cast<double>(grid_.dimensions());
     Allocation allocation = make_allocation(occupancy, *box, nodes, false);
     // A box that is larger than necessary can have the nodes of a smaller one.
     const bool known = std::any_of(result.begin(), result.end(),

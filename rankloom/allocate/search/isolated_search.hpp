@@ -35,8 +35,9 @@ struct IsolationLimits {
 struct Candidate {
   Allocation allocation;
   std::string shape;  ///< "box 2x8", "2 switches with 8+8 nodes"
-  /// What the set takes from other jobs, in nodes: the nodes of the job, those that it encloses, and for the free nodes
-  /// next to it a quarter each, because they become harder to use.
+  /// What the set takes from other jobs, in nodes: the nodes of the job, those that it encloses, and something for the
+  /// free nodes next to it, because they become harder to use. A box earns something back for neighbours that are in
+  /// use and for edges of the machine: it leaves large free regions whole.
   double packing_cost = 0;
 };
 
