@@ -458,6 +458,7 @@ class Fallback(Cluster):
         (self.directory / "topology.conf").write_text("".join(f"SwitchName=s{i} Nodes=n[{3 * i - 2}-{3 * i}]\n" for i in (1, 2, 3)) + "SwitchName=top Switches=s[1-3]\n")
         self.addCleanup((self.directory / "topology.conf").unlink)
         self.assertIn("node selection: 9 nodes, policy closed-best, jobs do not share links", self.configure("topology = topology.conf\n"))
+        self.wait_for_idle_nodes()
         self.assertIn(self.nodes_of(self.submit(3)), ([0, 1, 2], [3, 4, 5], [6, 7, 8]))
         self.assertIn("jobs do not share routers", self.configure("topology = mesh:3x3\nnodes = n[1-9]\n"))
 
