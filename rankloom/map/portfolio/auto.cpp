@@ -50,9 +50,16 @@ bool has_many_free_slots(const MapProblem& problem) {
 /// finds in few trials what partitioning misses, most of all between nodes of one slot.
 constexpr std::uint64_t fast_network_trials = 80;
 constexpr std::uint64_t network_trials = 2'000;
+/// Up to this many ranks, `fast` partitions twice if nodes have many slots.
+constexpr std::uint64_t max_ranks_for_second_run = 4'096;
 
 bool nodes_have_one_slot(const MapProblem& problem) {
   return problem.capacities.total() == problem.topology.node_count();
+}
+
+/// There are few nodes: partitioning the program among them takes little of the time, and its result varies most.
+bool nodes_have_many_slots(const MapProblem& problem) {
+  return problem.capacities.total() >= std::uint64_t{16} * problem.topology.node_count();
 }
 
 /// `fast` costs one partitioning with few repetitions. `balanced` adds repetitions, a second run where that pays, and a
@@ -97,6 +104,8 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
   if (problem.capacities.total() <= max_locations_for_tabu_search) return preset;
   if (effort == Effort::fast && nodes_have_one_slot(problem)) {
     preset.metaheuristic_trials = fast_network_trials * ranks;
+  } else if (effort == Effort::fast && nodes_have_many_slots(problem) && ranks <= max_ranks_for_second_run) {
+    preset.multilevel_runs = 2;
   } else if (effort == Effort::balanced) {
     preset.metaheuristic_trials = std::min<std::uint64_t>(network_trials * ranks, 10'000'000);
   }
