@@ -77,7 +77,8 @@ class Bench:
             Verb("gen workload", "gen", "workload", "--jobs", "3000", "--nodes", "64", "--seed", ["1", "2"], "-o", "jobs.swf"),
             Verb("online replay", "online", "--replay", str(inputs / "windows.prof"), "-t", ["package:2=1GB/s,1us core:4=10GB/s,200ns", "core:8=10GB/s,200ns"],
                  "-o", "online.json", is_complete=is_json),
-            Verb("bench", "bench", "gen:ring:ranks=8", "-t", machine(2), "-a", "block", "--seeds", ["1", "3"], "-o", "bench", is_complete=is_experiment),
+            # An experiment with fewer seeds than one in the directory is refused without --force.
+            Verb("bench", "bench", "gen:ring:ranks=8", "-t", machine(2), "-a", "block", "--seeds", ["1", "3"], "--force", "-o", "bench", is_complete=is_experiment),
             Verb("man", "man", "-o", "."),
             Verb("alloc init", "alloc", "init", "--force", "-t", [machine(9), machine(12)], is_complete=self.is_state),
             Verb("alloc drain", "alloc", "drain", "3", ["--failed", "--resume"], before=("alloc", "init", "-t", machine(9)), is_complete=self.is_state),
