@@ -25,7 +25,7 @@ recording.PROGRAMS = HERE / "programs"
 # Ranks of MPICH poll without yielding, so more than two per core would slow each other down.
 RANKS = {"openmpi": 8, "mpich": 4}
 NODES = {ranks: f"package:2=1GB/s,1us core:{ranks // 2}=10GB/s,200ns" for ranks in RANKS.values()}  # cores that this machine does not need to have
-BINDING = re.compile(r"rank (\d+) pid \d+ Cpus_allowed_list:\s*(\S+)")
+BINDING = re.compile(r"rank (\d+) is bound to (\S+)")
 
 
 class OnlineTest(RecordingTest):

@@ -56,14 +56,13 @@ int main(int count, char** argv) {
       wait_for(&told);
     }
   }
-  // The final binding of every thread as reported by the kernel.
-  char path[64], line[256];
-  snprintf(path, sizeof path, "/proc/self/status");
-  FILE* const status = fopen(path, "r");
-  while (status != NULL && fgets(line, sizeof line, status) != NULL) {
-    int first = 0;
-    if (sscanf(line, "Cpus_allowed_list: %d", &first) == 1) printf("rank %d pid %d %s", rank, getpid(), line);
-  }
+  // The final binding of every rank as reported by the kernel. Rank 0 prints all of them: launchers mix what several ranks write, even within a line.
+  char line[256] = "", mine[64] = "";
+  FILE* const status = fopen("/proc/self/status", "r");
+  while (status != NULL && fgets(line, sizeof line, status) != NULL) sscanf(line, "Cpus_allowed_list: %63s", mine);
+  char* const places = calloc((size_t)ranks, sizeof mine);
+  MPI_Gather(mine, sizeof mine, MPI_CHAR, places, sizeof mine, MPI_CHAR, 0, MPI_COMM_WORLD);
+  for (int of = 0; rank == 0 && of < ranks; ++of) printf("rank %d is bound to %s\n", of, places + (size_t)of * sizeof mine);
   fflush(stdout);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
