@@ -29,7 +29,7 @@ MPI_PROOFS = {
                  "mpich": r"record\.(?!fortran|applications|trace\.Fortran).*\.mpich|record\.comparison\.both"},
     "record Fortran": {"openmpi": r"record\.(fortran|trace\.Fortran).*\.openmpi", "mpich": r"record\.(fortran|trace\.Fortran).*\.mpich"},
     "run and verify": {"openmpi": r"place\.live\.(?!.*mpich|Slurm).*", "mpich": r"place\.live\.(Emit|Run|Permutation)|place\.live\..*\.mpich"},
-    "tune in the lab": {"openmpi": r"tune\.VirtualCluster(\.openmpi)?", "mpich": r"tune\.VirtualCluster\.mpich"},
+    "tune in the lab": {"openmpi": r"tune\.VirtualCluster", "mpich": r"tune\.VirtualCluster"},
     "reorder": {"openmpi": r"reorder\.(.*\.openmpi|VirtualCluster)", "mpich": r"reorder\..*\.mpich"},
     "online": {"openmpi": r"online\.(.*\.openmpi|VirtualCluster)", "mpich": r"online\..*\.mpich"},
 }

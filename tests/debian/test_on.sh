@@ -49,7 +49,10 @@ inside() {
 # add_result OUTCOME WORD…  OUTCOME: what `./dev test` did.
 add_result() {
   local commit
-  commit=$(git -c safe.directory="$project" -C "$project" describe --always --dirty 2>/dev/null || echo unknown)
+  commit=$(git -c safe.directory="$project" -C "$project" rev-parse --short=8 HEAD 2>/dev/null || echo unknown)
+  # The results of earlier runs do not count as changes.
+  [ "$commit" = unknown ] || git -c safe.directory="$project" -C "$project" diff --quiet HEAD -- . ':!docs/versions.md' ':!tests/debian/results.jsonl' ||
+    commit+=-dirty
   python3 "$here/table.py" add --suite "$suite" --root "$root" --commit "$commit" --outcome "$@"
 }
 

@@ -51,12 +51,16 @@ for mpi in openmpi mpich; do
   check "record with $mpi" "
     mpicxx.$mpi -std=c++2a -O2 /portable/groups.cpp -o groups.$mpi
     timeout 200 rankloom record -o $mpi.prof -- $launch -n 4 ./groups.$mpi --per-group 2 --iterations 3
-    rankloom show $mpi.prof | grep -A2 heaviest"
+    rankloom show $mpi.prof | grep -A2 'pairs with the most traffic'"
   check "run with $mpi" "
     rankloom topo discover -o host.json
     rankloom map $mpi.prof -t host.json --oversubscribe -o $mpi.map || rankloom map $mpi.prof -t host.json -o $mpi.map
     timeout 200 rankloom run $mpi.map -t host.json -- $launch -n 4 ./groups.$mpi --per-group 2 --iterations 1"
   check "reorder with $mpi" "timeout 200 rankloom reorder -- $launch -n 4 ./groups.$mpi --per-group 2 --iterations 1"
+  if [ "$mpi" = mpich ] && mpiexec.mpich --version | grep -q 'Version: *4\.0'; then
+    echo "skip  tune with mpich on a virtual cluster: MPICH 4.0 may hang in MPI_Finalize between hosts"
+    continue
+  fi
   check_as_root "tune with $mpi on a virtual cluster" "
     cp /home/user/groups.$mpi .
     rankloom lab up --name $mpi --hosts 4 --slots 2 --rate 200mbit
