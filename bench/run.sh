@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the benchmarks, one after another, and collects their JSON rows. run.sh BIN [NAME…]
+# `lab` needs root and a machine that does nothing else: only by its name.
 # auto_qaplib takes five minutes (31 instances of 10 s), auto_ranks and auto_scale a few minutes each.
 set -euo pipefail
 bin=$1

@@ -17,8 +17,8 @@
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/evaluate/metrics.hpp"
-#include "rankloom/model/cost/predict.hpp"
 #include "rankloom/model/files/topology_json.hpp"
+#include "rankloom/model/prediction/predict.hpp"
 
 namespace py = pybind11;
 using namespace rankloom;

@@ -14,7 +14,7 @@
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/evaluate/statistics.hpp"
 #include "rankloom/map/run.hpp"
-#include "rankloom/model/cost/predict.hpp"
+#include "rankloom/model/prediction/predict.hpp"
 
 using namespace rankloom;
 

@@ -21,7 +21,7 @@
 #include "rankloom/core/system/temporary_directory.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/map/run.hpp"
-#include "rankloom/model/cost/predict.hpp"
+#include "rankloom/model/prediction/predict.hpp"
 
 using namespace rankloom;
 

@@ -21,6 +21,7 @@ CASES = [("NPB BT, 64 ranks, cluster", "bt.A.64.txt", CLUSTER),
          ("OpenFOAM, 64 ranks, fat tree", "openfoam.cavity3d.64.txt", "fattree:4,4/2,1=2,500ns core:8=1,100ns"),
          ("27-point stencil, 64 ranks, dragonfly", "gen:stencil3d:size=4x4x4,block=64x64x64,shuffle", "dragonfly:4,2,2=2,500ns core:8=1,100ns")]
 LABELS = ("block", "auto")
+ITERATIONS = 4
 SIDE, GAP, LEFT, TOP = 200, 70, 60, 40
 
 
@@ -48,12 +49,13 @@ def mappings(rankloom, profile, machine, folder):
 
 
 def times(rankloom, profile, machine):
-    """[(name, predicted, simulated)] of one round."""
+    """[(name, predicted by channels, predicted by flows, simulated)] of ITERATIONS rounds."""
     with tempfile.TemporaryDirectory() as folder:
         names = mappings(rankloom, profile, machine, pathlib.Path(folder))
-        answer = run(rankloom, "eval", *names, "--profile", profile, "-t", machine, "--simulate", "--compute", "none")
-    rounds = answer["simulation"]["rounds"]
-    return [(pathlib.Path(row["name"]).stem, row["predicted_seconds"] / rounds, row["simulated_seconds"]) for row in answer["mappings"]]
+        answer = run(rankloom, "eval", *names, "--profile", profile, "-t", machine, "--simulate", "--compute", "none", "--iterations", ITERATIONS)
+    rounds = answer["simulation"]["rounds"] / ITERATIONS
+    return [(pathlib.Path(row["name"]).stem, row["predicted_seconds"] / rounds, row["predicted_by_flows_seconds"] / rounds, row["simulated_seconds"])
+            for row in answer["mappings"]]
 
 
 def ranks_of(values):
@@ -86,17 +88,20 @@ def words(seconds):
 
 def scatter(title, points, left, top):
     """Both axes are logarithmic and have the same range: points on the diagonal are predicted exactly."""
-    values = [value for _, *pair in points for value in pair]
+    values = [value for _, *times in points for value in times]
     low, high = math.log(min(values)) - 0.1, math.log(max(values)) + 0.1
     at = lambda value: SIDE * (math.log(value) - low) / (high - low)
-    same = len({(round(at(x)), round(at(y))) for name, x, y in points if name in LABELS}) == 1
-    marks = "".join(f'<circle cx="{left + at(x):.1f}" cy="{top + SIDE - at(y):.1f}" r="3.5" class="{"named" if name in LABELS else "other"}"/>'
-                    + (f'<text x="{left + at(x) + 6:.1f}" y="{top + SIDE - at(y) + 4:.1f}" font-size="11">{"block and auto" if same else name}</text>'
-                       if name in LABELS and not (same and name == "auto") else "")
-                    for name, x, y in points)
-    fit = spearman([x for _, x, _ in points], [y for _, _, y in points])
+    mark = lambda x, y, kind: f'<circle cx="{left + at(x):.1f}" cy="{top + SIDE - at(y):.1f}" r="3.5" class="{kind}"/>'
+    named = [(name, flows, simulated) for name, _, flows, simulated in points if name in LABELS]
+    if len({(round(at(x)), round(at(y))) for _, x, y in named}) == 1:
+        named = [("block and auto", *named[0][1:])]
+    marks = "".join(mark(channels, simulated, "channels") for _, channels, _, simulated in points)
+    marks += "".join(mark(flows, simulated, "named" if name in LABELS else "flows") for name, _, flows, simulated in points)
+    marks += "".join(f'<text x="{left + at(x) + 6:.1f}" y="{top + SIDE - at(y) + 12:.1f}" font-size="11">{name}</text>' for name, x, y in named)
+    by_channels, by_flows = (spearman([point[i] for point in points], [point[3] for point in points]) for i in (1, 2))
     return (f'<rect x="{left}" y="{top}" width="{SIDE}" height="{SIDE}" class="frame"/><path d="M{left} {top + SIDE}L{left + SIDE} {top}" class="diagonal"/>'
-            f'{marks}<text x="{left}" y="{top - 22}" font-weight="600">{title}</text><text x="{left}" y="{top - 7}" font-size="11">Spearman {fit:.3f}</text>'
+            f'{marks}<text x="{left}" y="{top - 22}" font-weight="600">{title}</text>'
+            f'<text x="{left}" y="{top - 7}" font-size="11">Spearman: channels {by_channels:.3f}, flows {by_flows:.3f}</text>'
             f'<text x="{left}" y="{top + SIDE + 15}" font-size="11">{words(min(values))}</text>'
             f'<text x="{left + SIDE}" y="{top + SIDE + 15}" font-size="11" text-anchor="end">{words(max(values))}</text>')
 
@@ -110,9 +115,9 @@ def main() -> None:
     width, height = LEFT + 3 * (SIDE + GAP), TOP + 2 * (SIDE + GAP + 20) + 10
     pathlib.Path(out).write_text(f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" font-family="system-ui,sans-serif" font-size="13">
 <title>Predicted and simulated times of the communication</title>
-<style>.frame{{fill:none;stroke:#999}}.diagonal{{stroke:#bbb;stroke-dasharray:4 3;fill:none}}.other{{fill:#0b6e99;fill-opacity:.45}}.named{{fill:#c4461a}}text{{fill:#333}}</style>
+<style>.frame{{fill:none;stroke:#999}}.diagonal{{stroke:#bbb;stroke-dasharray:4 3;fill:none}}.channels{{fill:none;stroke:#888}}.flows{{fill:#0b6e99;fill-opacity:.45}}.named{{fill:#c4461a}}text{{fill:#333}}</style>
 <rect width="100%" height="100%" fill="#fff"/>
-<text x="{LEFT}" y="18">One round of messages: predicted time to the right, simulated time upwards, both logarithmic; dashed: equal.</text>
+<text x="{LEFT}" y="18">{ITERATIONS} rounds: predicted time to the right (hollow: busiest channels, blue: flows), simulated time upwards; dashed: equal</text>
 {"".join(pictures)}
 </svg>
 """, encoding="utf-8")

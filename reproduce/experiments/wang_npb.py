@@ -136,7 +136,7 @@ def verdicts(gains, whole_gains, applications, scaling, gaps):
                 f"{', '.join(others)}; "
                 f"CG {gains.get('CG', {}).get('clustering', 0):.1f} %; auto {common.span(ours['auto'])} % of the communication",
                 "8.1 to 12.1 % of the run time; CG 0; better than pe-500k and METIS",
-                "CG cannot be improved, the others can: that holds. A gain of 8 % of the run needs communication to take half of "
+                "That the paper's method cannot improve CG, and can improve the others, holds. A gain of 8 % of the run needs communication to take half of "
                 "it." + ("" if beats else " That clustering beats pe-500k and METIS does not hold here.")),
         Verdict("Figure 9", of_claims(min(applied) > 0, max(applied) > 4),
                 f"clustering {common.span(applied)} % of the communication time", "4.3 to 12.3 % of the run time",
@@ -218,10 +218,10 @@ NOTES = [
     "Eager is faster than `auto` for bytes on BT and SP although its cost is not the least: with fewer ranks than cores it spreads them over "
          "all twelve nodes, and each network card has less to carry. `auto` for bytes fills nine nodes as block does; "
          "`auto` minimises the predicted time and uses as many nodes as that needs.",
-    "CG: METIS uses four nodes of each switch, block six and two. The busiest resource, the memory bus, has the same load, so that the "
-         "predicted times are equal. In the simulation, messages between the switches get a smaller share of a bus than those of one switch, and "
-         "with six and two nodes a bus waits for them. `auto --judge simulate` compares candidates by their simulated times, "
-         "one of them on few nodes, the same number at each switch.",
-    "`auto --judge simulate` simulates the whole run, here three rounds are simulated; on SP its choice is 2.6 % slower than that of `auto` in three rounds.",
+    "CG: METIS and `auto` use four nodes of each switch, block six and two. The busiest resource, the memory bus, has the same load, so that "
+         "`predicted` is equal. But messages between the switches get a smaller share of a bus than those of one switch, and "
+         "with six and two nodes a bus waits for them. `auto` chooses among candidates by flows, which contain this, "
+         "and `auto --judge simulate` by their simulated times.",
+    "`auto --judge simulate` simulates the whole run, here three rounds are simulated: on SP its choice is slower in three rounds than that of `auto`.",
     "The paper's clustering takes twice as many clusters as nodes; ours chooses the number by itself (docs/algorithms/clustering.md).",
 ]

@@ -2,6 +2,7 @@
 // evaluate/simulate: simulations with SimGrid.
 #include "rankloom/evaluate/simulate/simulate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -16,7 +17,8 @@
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/evaluate/simulate/calibrate.hpp"
 #include "rankloom/evaluate/simulate/traces.hpp"
-#include "rankloom/model/cost/predict.hpp"
+#include "rankloom/model/prediction/flow_prediction.hpp"
+#include "rankloom/model/prediction/predict.hpp"
 
 namespace rankloom {
 namespace {
@@ -161,6 +163,37 @@ TEST_F(Simulation, IsDeterministic) {
   const auto once = result(topology, {stencil});
   EXPECT_EQ(once.jobs[0].rank_seconds, result(topology, {stencil}).jobs[0].rank_seconds);
   EXPECT_EQ(once.routes_checked, 36 * 36);
+}
+
+TEST_F(Simulation, ThePredictionByFlowsIsClose) {
+  std::vector<double> errors;
+  for (const char* const program : {"stencil2d:size=6x6,block=200x200,shuffle", "groups:groups=6,per-group=6,expanded",
+                                    "random:ranks=36,degree=5,weights=random,heaviest=1000000,directed,seed=5"}) {
+    const Profile profile = *generate(program);
+    TemporaryDirectory folder = *TemporaryDirectory::make();
+    const auto trace = synthesise_trace(profile, {.iterations = 4, .compute = false}, folder.path());
+    ASSERT_TRUE(trace);
+    for (const char* const machine :
+         {"switch:2=4,3us node:3=3,2us core:6=1,100ns", "switch:2=4,3us node:3=3,2us core:6=1,100ns width:node=2,bus=3",
+          "torus:3x3=2,1us core:4=1,100ns", "fattree:3,4/1,2=2,1us core:4=1,100ns"}) {
+      const Topology topology = *load_topology(machine);
+      for (const std::uint32_t stride : {1U, 5U, 7U}) {
+        SimulatedJob job{.name = "job", .traces = trace->files, .core_of = {}, .start = 0};
+        for (std::uint32_t rank = 0; rank < 36; ++rank) job.core_of.push_back(Core{rank * stride % 36});
+        const SimulationRequest request{
+            .topology = topology, .factors = {}, .eager = SyntheticTrace::eager, .jobs = {job}};
+        const auto results = simulate(std::span(&request, 1), with_simulator, Progress::none());
+        ASSERT_TRUE(results) << to_string(results.error());
+        const double simulated = results->front().seconds * trace->rounds / 4;
+        const double predicted = *predict_by_flows(profile.point_to_point, *Platform::of(topology), job.core_of);
+        errors.push_back(std::abs(predicted / simulated - 1));
+        EXPECT_LT(errors.back(), 0.1) << program << ", " << machine << ", stride " << stride;
+      }
+    }
+  }
+  const auto middle = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2);
+  std::nth_element(errors.begin(), middle, errors.end());
+  EXPECT_LT(*middle, 0.02);
 }
 
 TEST_F(Simulation, EqualsSmpirun) {

@@ -1,38 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/cost: the analytic prediction, compared with manual calculations.
-#include "rankloom/model/cost/predict.hpp"
+// model/prediction: the analytic prediction, compared with manual calculations.
+#include "rankloom/model/prediction/predict.hpp"
 
 #include <gtest/gtest.h>
 
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/model/cost/bottlenecks.hpp"
+#include "rankloom/model/prediction/bottlenecks.hpp"
+#include "tests/support/graphs.hpp"
 
 namespace rankloom {
 namespace {
 
-CommGraph graph_of(std::uint32_t ranks,
-                   std::initializer_list<std::tuple<std::uint32_t, std::uint32_t, double, double>> edges) {
-  CommGraphBuilder builder(ranks);
-  for (const auto& [from, to, bytes, messages] : edges) builder.add(Rank{from}, Rank{to}, bytes, messages);
-  return std::move(builder).build(true);
-}
+using testing::graph_of_messages;
 
 constexpr std::array<Core, 4> in_order{Core{0}, Core{1}, Core{2}, Core{3}};
 
 TEST(Predict, ASingleMessageTakesLatencyPlusTransferTime) {
   const Topology topology = *load_topology("node:2=10,2us core:2=1,100ns");
   const Platform platform = *Platform::of(topology);
-  const auto far = predict(graph_of(4, {{0, 2, 1000, 1}}), platform, in_order);
+  const auto far = predict(graph_of_messages(4, {{0, 2, 1000, 1}}), platform, in_order);
   EXPECT_DOUBLE_EQ(far.seconds, 2e-6 + 1000 * 10e-9);
   EXPECT_DOUBLE_EQ(far.rank_seconds[2], far.seconds);
   EXPECT_EQ(far.rank_seconds[1], 0);
-  EXPECT_DOUBLE_EQ(predict(graph_of(4, {{0, 1, 1000, 5}}), platform, in_order).seconds, 5 * 100e-9 + 1000 * 1e-9);
+  EXPECT_DOUBLE_EQ(predict(graph_of_messages(4, {{0, 1, 1000, 5}}), platform, in_order).seconds,
+                   5 * 100e-9 + 1000 * 1e-9);
 }
 
 TEST(Predict, MessagesOfDifferentPartnersOverlapAndThoseOfOnePartnerDoNot) {
   const Topology topology = *load_topology("node:2=10,2us core:2=1,100ns");
   const Platform platform = *Platform::of(topology);
-  const auto times = predict(graph_of(4, {{0, 1, 0, 30}, {0, 2, 0, 3}, {3, 0, 0, 1}}), platform, in_order);
+  const auto times = predict(graph_of_messages(4, {{0, 1, 0, 30}, {0, 2, 0, 3}, {3, 0, 0, 1}}), platform, in_order);
   EXPECT_DOUBLE_EQ(times.rank_seconds[0], 6e-6);
   EXPECT_DOUBLE_EQ(times.rank_seconds[1], 3e-6);
   EXPECT_DOUBLE_EQ(times.rank_seconds[3], 2e-6);
@@ -41,7 +38,8 @@ TEST(Predict, MessagesOfDifferentPartnersOverlapAndThoseOfOnePartnerDoNot) {
 TEST(Predict, MessagesOutOfANodeShareItsChannel) {
   const Topology topology = *load_topology("node:2=10,2us core:2=1,100ns");
   const Platform platform = *Platform::of(topology);
-  const auto both = predict(graph_of(4, {{0, 1, 1000, 1}, {0, 2, 1000, 1}, {1, 3, 1000, 1}}), platform, in_order);
+  const auto both =
+      predict(graph_of_messages(4, {{0, 1, 1000, 1}, {0, 2, 1000, 1}, {1, 3, 1000, 1}}), platform, in_order);
   EXPECT_DOUBLE_EQ(both.rank_seconds[0], 2e-6 + 2000 * 10e-9);
   EXPECT_DOUBLE_EQ(both.rank_seconds[1], 2e-6 + 2000 * 10e-9);
   EXPECT_DOUBLE_EQ(both.seconds, both.rank_seconds[0]);
@@ -56,9 +54,10 @@ TEST(Predict, MessagesOutOfANodeShareItsChannel) {
 TEST(Predict, DistantNodesAreSlowAndSharedLinksSlower) {
   const Topology topology = *load_topology("mesh:4=10,1us core:1");
   const Platform platform = *Platform::of(topology);
-  EXPECT_DOUBLE_EQ(predict(graph_of(4, {{0, 2, 1000, 1}}), platform, in_order).seconds, 2e-6 + 1000 * 20e-9);
+  EXPECT_DOUBLE_EQ(predict(graph_of_messages(4, {{0, 2, 1000, 1}}), platform, in_order).seconds, 2e-6 + 1000 * 20e-9);
   // The link between nodes 1 and 2 transfers 3,000 bytes.
-  const auto crowded = predict(graph_of(4, {{0, 2, 1000, 1}, {1, 3, 1000, 1}, {1, 2, 1000, 1}}), platform, in_order);
+  const auto crowded =
+      predict(graph_of_messages(4, {{0, 2, 1000, 1}, {1, 3, 1000, 1}, {1, 2, 1000, 1}}), platform, in_order);
   EXPECT_EQ(platform.name(crowded.busiest[0].channel), "link from node 1 to node 2");
   EXPECT_DOUBLE_EQ(crowded.busiest[0].seconds, 3000 * 10e-9);
   EXPECT_DOUBLE_EQ(crowded.rank_seconds[0], 2e-6 + 30e-6);
@@ -68,7 +67,7 @@ TEST(Predict, MessagesWithinACoreTakeNoTime) {
   const Topology topology = *load_topology("node:2=10 core:2=1");
   const Platform platform = *Platform::of(topology);
   const std::array<Core, 2> same{Core{1}, Core{1}};
-  EXPECT_EQ(predict(graph_of(2, {{0, 1, 1e9, 1}}), platform, same).seconds, 0);
+  EXPECT_EQ(predict(graph_of_messages(2, {{0, 1, 1e9, 1}}), platform, same).seconds, 0);
 }
 
 /// More nodes, which have no ranks, change nothing but the way of the computation.
@@ -125,7 +124,7 @@ TEST(Bottlenecks, TheLongestTimeComesFirst) {
   const Platform platform = *Platform::of(*load_topology("switch:2=20,3us node:2=10,2us core:2=1,100ns"));
   const std::array<Core, 4> one_per_node{Core{0}, Core{2}, Core{4}, Core{6}};
   const auto words = [&](double messages) {
-    const CommGraph graph = graph_of(4, {{0, 1, 1000, 1}, {1, 0, 4000, 1}, {1, 2, 1000, messages}});
+    const CommGraph graph = graph_of_messages(4, {{0, 1, 1000, 1}, {1, 0, 4000, 1}, {1, 2, 1000, messages}});
     return bottleneck_sentence(predict_time(graph, platform, one_per_node).bottlenecks);
   };
   EXPECT_EQ(words(1), "node 1's card, out: 5 kB in 50 µs; next: uplink of switch 0, out: 20 µs");
@@ -135,7 +134,7 @@ TEST(Bottlenecks, TheLongestTimeComesFirst) {
 
 TEST(Bottlenecks, ASingleTransferOverManyHopsMayTakeLongest) {
   const Platform platform = *Platform::of(*load_topology("mesh:4=10 core:1"));
-  const auto time = predict_time(graph_of(4, {{0, 3, 1000, 1}}), platform, in_order);
+  const auto time = predict_time(graph_of_messages(4, {{0, 3, 1000, 1}}), platform, in_order);
   ASSERT_FALSE(time.bottlenecks.empty());
   EXPECT_EQ(first_bottleneck(time.bottlenecks), "transfer from rank 0 to rank 3: 1 kB in 30 µs");
   EXPECT_DOUBLE_EQ(time.seconds, time.bottlenecks[0].seconds);

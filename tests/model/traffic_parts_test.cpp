@@ -9,7 +9,7 @@
 
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/model/cost/incremental_cost.hpp"
-#include "rankloom/model/cost/predict.hpp"
+#include "rankloom/model/prediction/predict.hpp"
 
 namespace rankloom {
 namespace {

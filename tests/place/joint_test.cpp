@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/allocate/workload/workload_replay.hpp"
-#include "rankloom/model/cost/predict.hpp"
+#include "rankloom/model/prediction/predict.hpp"
 #include "rankloom/place/joint/joint_model.hpp"
 #include "tests/support/instances.hpp"
 

@@ -13,6 +13,7 @@
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/simulate/trace_writer.hpp"
+#include "rankloom/model/graph/exchange_rounds.hpp"
 
 namespace rankloom {
 
@@ -38,10 +39,6 @@ struct Partner {
   double messages;  ///< At least one.
 };
 
-double messages_of(const CommGraph& graph, Rank rank, std::size_t edge) {
-  return graph.has_messages() ? graph.messages(rank)[edge] : 1.0;
-}
-
 /// The edges of the graph by source and by target.
 class Exchanges {
  public:
@@ -57,7 +54,7 @@ class Exchanges {
   std::vector<Partner> targets(Rank rank) const {
     std::vector<Partner> partners;
     for (std::size_t e = 0; e < graph_.degree(rank); ++e) {
-      const double messages = messages_of(graph_, rank, e);
+      const double messages = messages_of_pair(graph_, rank, e);
       if (graph_.targets(rank)[e] != rank && messages > 0)
         partners.push_back({graph_.targets(rank)[e], graph_.bytes(rank)[e], std::max(messages, 1.0)});
     }
@@ -79,12 +76,6 @@ class Exchanges {
   std::vector<std::uint64_t> first_;
   std::vector<Partner> sources_;
 };
-
-/// Distributes `total` items evenly over `rounds` rounds, beginning with the first round; returns those of this round.
-std::uint64_t count_in_round(double total, double rounds, std::uint32_t round) {
-  const auto until = [&](double end) { return std::ceil(end * total / rounds - 1e-9); };
-  return static_cast<std::uint64_t>(std::max(until(round + 1.0) - until(round), 0.0));
-}
 
 /// The sends and receives of one round; pairs with several messages exchange them one after another.
 void write_exchanges(TraceWriter& out, const std::vector<Partner>& targets, const std::vector<Partner>& sources,
@@ -197,28 +188,13 @@ Result<std::vector<std::string>> trace_files(const std::string& path, std::uint3
 
 double estimate_rounds(const Profile& profile) {
   const CommGraph& graph = profile.point_to_point;
-  std::vector<std::pair<double, double>> edges;  // messages, bytes
-  double total = 0;
   for (const Rank rank : graph.ranks()) {
-    for (std::size_t e = 0; e < graph.degree(rank); ++e) {
-      if (graph.targets(rank)[e] == rank) continue;
-      edges.emplace_back(messages_of(graph, rank, e), graph.bytes(rank)[e]);
-      total += graph.bytes(rank)[e];
-    }
+    const auto targets = graph.targets(rank);
+    if (std::any_of(targets.begin(), targets.end(), [&](Rank to) { return to != rank; })) return estimate_rounds(graph);
   }
-  if (edges.empty()) {
-    double calls = 1;
-    for (const Collective& call : profile.collectives) calls = std::max(calls, call.count);
-    return calls;
-  }
-  std::sort(edges.begin(), edges.end(), std::greater<>());
-  constexpr double significant_share = 0.95;
-  double sum_of_bytes = 0;
-  for (const auto& [messages, bytes] : edges) {
-    sum_of_bytes += bytes;
-    if (sum_of_bytes >= significant_share * total) return std::max(messages, 1.0);
-  }
-  return std::max(edges.back().first, 1.0);
+  double calls = 1;
+  for (const Collective& call : profile.collectives) calls = std::max(calls, call.count);
+  return calls;
 }
 
 Result<SyntheticTrace> synthesise_trace(const Profile& profile, const SynthesisOptions& options,

@@ -36,8 +36,8 @@ struct SyntheticTrace {
   static constexpr std::uint32_t eager = 0;
 };
 
-/// Estimates the number of rounds (iterations) of a run: the largest number N such that the pairs with at least N
-/// messages carry 95 % of the bytes. In one round most of these pairs exchange one message or a few.
+/// Of the point-to-point messages (model/graph/exchange_rounds.hpp); without them, the calls of the most frequent
+/// collective.
 double estimate_rounds(const Profile& profile);
 
 /// Writes one file per rank into the directory. In each round a rank works, posts all receives and sends, and waits for

@@ -18,10 +18,12 @@
 #include "rankloom/map/mapper_factories.hpp"
 #include "rankloom/map/metaheuristics/metaheuristic_search.hpp"
 #include "rankloom/map/multilevel/multilevel.hpp"
+#include "rankloom/map/portfolio/parts_first.hpp"
 #include "rankloom/map/portfolio/time_search.hpp"
 #include "rankloom/map/structure/embedding/grid_embedding.hpp"
 #include "rankloom/map/structure/embedding/rank_order_embedding.hpp"
 #include "rankloom/map/structure/recognition/recognise_grid.hpp"
+#include "rankloom/map/structure/tiling/boxes.hpp"
 #include "rankloom/map/structure/tiling/tiling.hpp"
 
 namespace rankloom {
@@ -117,6 +119,8 @@ constexpr std::uint32_t max_ranks_for_local_search = 1U << 17;
 constexpr std::uint32_t max_ranks_for_metaheuristics = 1U << 15;
 /// Larger programs run one multilevel construction at a time, because each needs as much memory as the graph.
 constexpr std::uint32_t max_ranks_for_parallel_runs = 1U << 21;
+/// Larger grids get only placements of their structure as starts of the search for the shortest time.
+constexpr std::uint32_t max_ranks_beside_grids = 1U << 12;
 
 /// The loads of the ranks as vertex weights, and the capacities of the cores in the same units.
 struct LoadProblem {
@@ -199,6 +203,9 @@ class Auto final : public Mapper {
     options.number("node-price", node_price_,
                    "with prefer=fewer-nodes: by how many percent each additional node must shorten the predicted time",
                    0, 1000);
+    options.choice("prediction", prediction_, {{"flows", Prediction::flows}, {"channels", Prediction::channels}},
+                   "what chooses among the best placements of a small program: a simulation of its messages as flows "
+                   "(not with effort=fast), or the busiest channels, which take less time");
   }
   bool balances_load() const override { return load_; }
   double node_price() const override { return prefer_ == Prefer::fewer_nodes ? node_price_ / 100 : 0; }
@@ -231,12 +238,14 @@ class Auto final : public Mapper {
     constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
     const std::size_t max_spreads = effort_ != Effort::fast ? no_limit : is_large ? 1 : 2;
     const std::vector<Capacities> spreads = spread_capacities(problem, price, max_spreads);
-    const bool also_hops = problem.topology.routed() && effort_ != Effort::fast;
+    const CostModel main_model = is_large ? CostModel::bytes : CostModel::time;
+    std::vector<CostModel> models{main_model};
+    if (problem.topology.routed() && effort_ != Effort::fast) models.push_back(CostModel::hopbytes);
+    if (effort_ != Effort::fast && !is_large) models.push_back(CostModel::bytes);
     for (const Capacities& capacities : spreads) {
-      for (const CostModel model : {is_large ? CostModel::bytes : CostModel::time, CostModel::hopbytes}) {
-        if (model == CostModel::hopbytes && !also_hops) continue;
+      for (const CostModel model : models) {
         const MapProblem pairwise{problem.graph, problem.topology, capacities, model, {}};
-        const bool is_first = &capacities == &spreads.front() && model != CostModel::hopbytes;
+        const bool is_first = &capacities == &spreads.front() && model == main_model;
         Search construction(pairwise, run, is_first ? std::min(effort_, Effort::balanced) : Effort::fast);
         auto placements = construction.all_placements();
         if (is_large) placements.resize(1);  // a prediction takes as long as a construction
@@ -248,15 +257,17 @@ class Auto final : public Mapper {
       if (stop_condition.should_stop_now()) break;
     }
     if (!is_large) search.improve(time_search_limits(effort_), stop_condition);
+    if (prediction_ == Prediction::flows && effort_ != Effort::fast)
+      search.judge_by_flows(effort_ == Effort::balanced ? 8 : 16, stop_condition);
     return {search.take_best(), {}, std::string(stop_condition.stopped() ? stopped_note : "")};
   }
 
   static TimeSearch::Limits time_search_limits(Effort effort) {
     switch (effort) {
       case Effort::fast:
-        return {.candidates = 1, .descend = false, .trials_per_rank = 10, .channel_visits = 1e6};
+        return {.candidates = 1, .descend = false, .trials_per_rank = 10, .channel_visits = 3e5};
       case Effort::balanced:
-        return {.candidates = 2, .descend = true, .trials_per_rank = 100, .channel_visits = 1.5e7};
+        return {.candidates = 2, .descend = true, .trials_per_rank = 100, .channel_visits = 7e6};
       case Effort::best:
         break;
     }
@@ -305,11 +316,16 @@ class Auto final : public Mapper {
       if (!finished_) improve();
       return {std::move(candidates_.front().core_of), {}, note()};
     }
-    /// All placements that run() compares, without the metaheuristic search, the cheapest first.
+    /// The placements that run() compares, the cheapest first: without the metaheuristic search and, with fast effort
+    /// and few ranks, without the local search, because the search for the shortest time follows.
     std::vector<std::vector<Core>> all_placements() {
       preset_.metaheuristic_trials = 0;
+      needs_other_placements_ = effort_ != Effort::fast && problem_.graph.rank_count() <= max_ranks_beside_grids;
       construct();
-      if (!finished_) improve();
+      constexpr std::uint32_t max_ranks_for_time_search_alone = 256;
+      const bool skips_search =
+          effort_ == Effort::fast && problem_.graph.rank_count() <= max_ranks_for_time_search_alone;
+      if (!finished_ && !skips_search) improve();
       std::vector<std::vector<Core>> placements;
       for (Candidate& candidate : candidates_) placements.push_back(std::move(candidate.core_of));
       return placements;
@@ -361,14 +377,45 @@ class Auto final : public Mapper {
         const bool one_slot = nodes_have_one_slot(problem_);
         const bool is_adjacent = only_bytes_count && grid->exact && embedding && embedding->adjacent;
         const bool has_one_hop_edges = is_adjacent && !grid->has_corner_edges();
-        finished_ = finished_ || (is_adjacent && grid->regular) || (has_one_hop_edges && one_slot);
-        shortest_time_ = has_one_hop_edges && fills_machine && (one_slot || edges_are_equal(problem_.graph));
+        const bool is_compact = is_adjacent && (one_slot || has_compact_boxes(*grid, embedding->core_of));
+        finished_ = finished_ || (is_compact && grid->regular) || (has_one_hop_edges && one_slot);
+        shortest_time_ =
+            has_one_hop_edges && is_compact && fills_machine && (one_slot || edges_are_equal(problem_.graph));
         if (embedding) add(std::move(embedding->core_of));
+        if (needs_other_placements_ && !shortest_time_) finished_ = false;
         if (finished_ || ranks > max_ranks_for_parallel_runs) return;
       }
       const bool is_grid = grid && grid->stencil;
       run_multilevel(is_grid);
       if (problem_.topology.routed() && !is_grid) add_rank_order_embedding();
+      add_parts_first();
+    }
+
+    void add_parts_first() {
+      if (effort_ == Effort::fast || problem_.graph.rank_count() > max_ranks_for_second_run ||
+          stop_condition_.should_stop_now())
+        return;
+      auto placement = place_parts_first(problem_, [&](const MapProblem& part) {
+        const bool few_nodes = part.topology.routed() && part.topology.node_count() <= 64;
+        return Search(part, run_, few_nodes ? Effort::balanced : Effort::fast).run().core_of;
+      });
+      if (placement) add(std::move(*placement));
+    }
+
+    /// Boxes of the grid that fit the axes of the network can have much more traffic between nodes than other parts.
+    bool has_compact_boxes(const Grid& grid, std::span<const Core> core_of) const {
+      const Topology& topology = problem_.topology;
+      const auto node_of = [&](Rank rank) { return topology.node_of(core_of[index(rank)]); };
+      double ranks_of_node = 0, bytes = 0;
+      for (const Rank rank : problem_.graph.ranks()) {
+        if (node_of(rank) == node_of(Rank{0})) ++ranks_of_node;
+        const auto targets = problem_.graph.targets(rank);
+        for (std::size_t edge = 0; edge < targets.size(); ++edge) {
+          if (node_of(targets[edge]) != node_of(rank)) bytes += problem_.graph.bytes(rank)[edge];
+        }
+      }
+      constexpr double tolerance = 1.1;
+      return bytes <= tolerance * BoundaryTraffic(grid).min_crossing_bytes(ranks_of_node);
     }
 
     /// If the block placement costs far more than the best one, the traffic does not follow the numbers of the ranks.
@@ -389,7 +436,7 @@ class Auto final : public Mapper {
       const multilevel::VertexGraph vertices(problem_);
       if (is_grid) {
         add(multilevel::refine_placement(problem_, vertices, candidates_.front().core_of, preset_.mapping_fm_passes));
-        if (!preset_.multilevel_on_grids && !problem_.topology.routed()) return;
+        if (!preset_.multilevel_on_grids && !problem_.topology.routed() && !needs_other_placements_) return;
       }
       // With a deadline, runs are sequential too: one complete run is worth more than several incomplete ones.
       const bool parallel = problem_.graph.rank_count() <= max_ranks_for_parallel_runs && !run_.deadline.limited();
@@ -467,16 +514,20 @@ class Auto final : public Mapper {
     std::vector<Candidate> candidates_;  // the cheapest first
     bool finished_ = false;              // no better placement is to be expected
     bool shortest_time_ = false;
+    /// The cheapest placement of a grid is known, but it does not always have the shortest time.
+    bool needs_other_placements_ = false;
     bool all_cost_the_same_ = false;
   };
 
   enum class Prefer : std::uint8_t { time, fewer_nodes };
+  enum class Prediction : std::uint8_t { flows, channels };
 
   Effort effort_ = Effort::balanced;
   bool load_ = false;
   double tolerance_ = 0.03;
   Prefer prefer_ = Prefer::time;
   double node_price_ = 5;  // percent
+  Prediction prediction_ = Prediction::flows;
 };
 
 }  // namespace

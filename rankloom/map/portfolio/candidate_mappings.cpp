@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/map/portfolio/time_search.hpp"
+#include "rankloom/model/prediction/flow_prediction.hpp"
 
 namespace rankloom {
 
@@ -45,7 +47,10 @@ Deadline share_of(const Deadline& deadline, std::size_t runs) {
 
 class CandidateList {
  public:
-  explicit CandidateList(const MapProblem& problem) : problem_(problem) {}
+  explicit CandidateList(const MapProblem& problem) : problem_(problem) {
+    if (auto platform = Platform::of(problem.topology); platform && is_predicted_by_flows(problem.graph))
+      platform_.emplace(*std::move(platform));
+  }
 
   void add(std::string_view goal, const Mapping& mapping) {
     for (const CandidateMapping& other : candidates_) {
@@ -57,7 +62,7 @@ class CandidateList {
     std::sort(nodes.begin(), nodes.end());
     candidate.nodes = static_cast<std::uint32_t>(std::unique(nodes.begin(), nodes.end()) - nodes.begin());
     candidate.cost = evaluate(problem_.graph, problem_.topology, mapping.cores(), problem_.model);
-    candidate.predicted_seconds = evaluate(problem_.graph, problem_.topology, mapping.cores(), CostModel::predicted);
+    candidate.predicted_seconds = predicted_seconds(mapping.cores());
     candidates_.push_back(std::move(candidate));
   }
 
@@ -77,7 +82,13 @@ class CandidateList {
   }
 
  private:
+  double predicted_seconds(std::span<const Core> core_of) const {
+    if (platform_) return *predict_by_flows(problem_.graph, *platform_, core_of);
+    return evaluate(problem_.graph, problem_.topology, core_of, CostModel::predicted);
+  }
+
   const MapProblem& problem_;
+  std::optional<Platform> platform_;  // if the program is predicted by flows
   std::vector<CandidateMapping> candidates_;
 };
 

@@ -17,7 +17,7 @@ struct CandidateMapping {
   std::uint32_t nodes = 0;
   Mapping mapping;
   double cost = 0;               ///< The value of the model of the problem.
-  double predicted_seconds = 0;  ///< The value of the model `predicted`.
+  double predicted_seconds = 0;  ///< By flows; of large programs, the value of the model `predicted`.
   bool is_default = false;       ///< The default placement.
 
   /// "time on 8 nodes"

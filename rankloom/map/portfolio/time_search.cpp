@@ -7,9 +7,11 @@
 #include <optional>
 #include <utility>
 
+#include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/core/timing.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
+#include "rankloom/model/prediction/flow_prediction.hpp"
 #include "rankloom/model/rank_limits.hpp"
 
 namespace rankloom {
@@ -17,7 +19,7 @@ namespace rankloom {
 namespace {
 
 constexpr std::uint64_t random_stream = 0x7e57;
-constexpr std::size_t max_candidates = 8;
+constexpr std::size_t max_candidates = 16;
 
 /// A random move to a free slot or exchange with another rank; nothing if it would change nothing.
 std::optional<Change> random_change(PlacementState& state, Rank rank, Random& random) {
@@ -154,9 +156,30 @@ void TimeSearch::add(std::vector<Core> core_of) {
 }
 
 std::vector<Core> TimeSearch::take_best() {
-  constexpr double noticeable = 0.01;
+  constexpr double noticeable = 0.02;
   const bool is_faster = candidates_.front().seconds < (1 - noticeable) * first_->seconds;
   return std::move(is_faster ? candidates_.front().core_of : first_->core_of);
+}
+
+void TimeSearch::judge_by_flows(std::size_t max_judged, StopCondition& stop_condition) {
+  const TimedSection timing("prediction by flows");
+  // A placement that the other prediction calls slower than the first one would not be accepted.
+  std::erase_if(candidates_, [&](const Candidate& candidate) { return candidate.seconds > first_->seconds; });
+  if (candidates_.size() > max_judged) candidates_.resize(max_judged);
+  if (std::all_of(candidates_.begin(), candidates_.end(),
+                  [&](const Candidate& candidate) { return candidate.core_of == first_->core_of; }) ||
+      stop_condition.should_stop_now() || !is_predicted_by_flows(problem_.graph)) {
+    return;
+  }
+  const Platform platform = *Platform::of(problem_.topology);
+  std::vector<Candidate*> judged{&*first_};
+  for (Candidate& candidate : candidates_) judged.push_back(&candidate);
+  parallel_chunks(judged.size(), 1, [&](std::size_t at, std::size_t) {
+    const std::vector<Core>& core_of = judged[at]->core_of;
+    judged[at]->seconds = price_.factor(core_of) * *predict_by_flows(problem_.graph, platform, core_of);
+  });
+  std::stable_sort(candidates_.begin(), candidates_.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
 }
 
 void TimeSearch::improve(const Limits& limits, StopCondition& stop_condition) {

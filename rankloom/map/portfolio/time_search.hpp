@@ -35,6 +35,9 @@ class TimeSearch {
     double channel_visits = 1e6;
   };
   void improve(const Limits& limits, StopCondition& stop_condition);
+  /// Orders the best candidates, at most this many, by the prediction by flows, which takes longer and is closer to a
+  /// simulation, and removes the others. Changes nothing if the program is too large for it.
+  void judge_by_flows(std::size_t max_judged, StopCondition& stop_condition);
   /// The first placement that was added, unless another one is faster by more than the prediction can tell.
   std::vector<Core> take_best();
 

@@ -9,8 +9,8 @@
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/model/cost/loads.hpp"
-#include "rankloom/model/cost/predict.hpp"
 #include "rankloom/model/machine/distance.hpp"
+#include "rankloom/model/prediction/predict.hpp"
 
 namespace rankloom {
 

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "rankloom/model/graph/exchange_rounds.hpp"
+
 namespace rankloom {
 
 namespace {
@@ -37,13 +39,23 @@ double similarity(const CommGraph& a, const CommGraph& b) {
   return common;
 }
 
+/// 0 if there are only collectives, only messages, or too many pairs for a prediction that needs it.
+double rounds_without_collectives(const Profile& profile) {
+  constexpr EdgeIndex max_pairs = 1'000'000;
+  const CommGraph& graph = profile.point_to_point;
+  const bool has_collectives = !profile.collectives.empty() || profile.expanded_collectives.rank_count() > 0;
+  if (!has_collectives || graph.edge_count() == 0 || graph.edge_count() > max_pairs) return 0;
+  return estimate_rounds(graph);
+}
+
 CommGraph pairs(Profile profile, CollectiveModel model, NodeCount nodes) {
   NodeCollectives node_collectives;
   if (nodes == NodeCount::several) node_collectives = take_node_collectives(profile, model);
+  const double rounds = rounds_without_collectives(profile);
   CommGraph graph = expand_collectives(std::move(profile), model);
-  if (!node_collectives.calls.empty()) {
-    graph.set_parts(
-        std::make_shared<TrafficParts>(TrafficParts{.phases = {}, .node_collectives = std::move(node_collectives)}));
+  if (!node_collectives.calls.empty() || rounds > 0) {
+    graph.set_parts(std::make_shared<TrafficParts>(
+        TrafficParts{.phases = {}, .node_collectives = std::move(node_collectives), .rounds = rounds}));
   }
   return graph;
 }

@@ -23,6 +23,8 @@ struct NodeCollectives {
 struct TrafficParts {
   std::vector<CommGraph> phases;  ///< Whose sum is the graph, with parts of their own; empty: one phase.
   NodeCollectives node_collectives;
+  /// Rounds of the run, estimated from the point-to-point messages alone; 0: estimate_rounds() of the graph.
+  double rounds = 0;
 };
 
 /// The pairs of all collectives with one level, and of the point-to-point messages. The model is not `automatic`.

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/capture/generate/generate.hpp"
-#include "rankloom/model/cost/predict.hpp"
+#include "rankloom/model/prediction/predict.hpp"
 
 namespace rankloom {
 

@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "rankloom/map/run.hpp"
-#include "rankloom/model/cost/predict.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/model/mapping.hpp"
+#include "rankloom/model/prediction/predict.hpp"
 
 namespace rankloom {
 

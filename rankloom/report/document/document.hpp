@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "rankloom/evaluate/simulate/timeline.hpp"
-#include "rankloom/model/cost/bottlenecks.hpp"
 #include "rankloom/model/cost/problem_id.hpp"
 #include "rankloom/model/graph/comm_graph.hpp"
+#include "rankloom/model/prediction/bottlenecks.hpp"
 #include "rankloom/report/layout/heat_map_layout.hpp"
 #include "rankloom/report/layout/machine_layout.hpp"
 #include "rankloom/report/layout/network_layout.hpp"

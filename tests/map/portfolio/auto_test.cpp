@@ -8,6 +8,7 @@
 #include "rankloom/map/baseline/baselines.hpp"
 #include "rankloom/map/run.hpp"
 #include "rankloom/map/stop_condition.hpp"
+#include "rankloom/model/prediction/flow_prediction.hpp"
 #include "tests/map/map_support.hpp"
 #include "tests/map/structure/stencils.hpp"
 #include "tests/support/sanitizers.hpp"
@@ -344,6 +345,27 @@ TEST(Auto, AvoidsSharedLinksIfTheGoalIsTime) {
   const double seconds = auto_cost(problem);
   EXPECT_LE(seconds, problem.cost(place_with("auto", of_bytes).core_of));
   EXPECT_LT(seconds, 0.7 * block_cost(problem));
+}
+
+/// Seconds of the communication with this mapper.
+double by_flows(const std::string& spec, const OwnedProblem& problem) {
+  const std::vector<Core> core_of = place_with(spec, problem).core_of;
+  return *predict_by_flows(problem.graph, *Platform::of(problem.topology), core_of);
+}
+
+TEST(Auto, AFlowPredictionChoosesAmongTheBestPlacements) {
+  double gain = 1;
+  for (const char* machine :
+       {"switch:2=3,2us node:3=2,1us core:8=1,0.1us width:bus=2", "torus:3x3=2,1us core:4=1,0.1us"}) {
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const auto problem = make_problem(random_graph(32, 0.15, seed), topology(machine), CostModel::predicted);
+      const double flows = by_flows("auto", problem), channels = by_flows("auto:prediction=channels", problem);
+      EXPECT_LE(flows, by_flows("block", problem));
+      EXPECT_LE(flows, 1.021 * channels) << "less than two percent do not justify another placement than the default";
+      gain *= flows / channels;
+    }
+  }
+  EXPECT_LT(gain, 0.99);
 }
 
 TEST(Auto, IsTheSameForAnyNumberOfThreads) {

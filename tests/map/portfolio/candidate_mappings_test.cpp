@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rankloom/model/prediction/flow_prediction.hpp"
 #include "tests/map/map_support.hpp"
 
 namespace rankloom {
@@ -51,8 +52,10 @@ TEST(CandidateMappings, AreValidDifferentAndOrderedByPredictedTimeOnEveryMachine
     for (std::size_t i = 0; i < candidates->size(); ++i) {
       const auto core_of = (*candidates)[i].mapping.cores();
       EXPECT_TRUE(Mapping::create({core_of.begin(), core_of.end()}, problem.topology, problem.capacities));
-      EXPECT_EQ((*candidates)[i].predicted_seconds,
-                evaluate(problem.graph, problem.topology, core_of, CostModel::predicted));
+      const auto platform = Platform::of(problem.topology);
+      const double predicted = platform ? *predict_by_flows(problem.graph, *platform, core_of)
+                                        : evaluate(problem.graph, problem.topology, core_of, CostModel::predicted);
+      EXPECT_EQ((*candidates)[i].predicted_seconds, predicted);
       EXPECT_EQ((*candidates)[i].cost, evaluate(problem.graph, problem.topology, core_of, problem.model));
       if (i > 0) {
         EXPECT_LE((*candidates)[i - 1].predicted_seconds, (*candidates)[i].predicted_seconds);

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/map/portfolio/parts_first.hpp"
+#include "rankloom/map/run.hpp"
+#include "rankloom/map/structure/embedding/grid_embedding.hpp"
 #include "tests/map/map_support.hpp"
 #include "tests/map/structure/stencils.hpp"
 
@@ -147,6 +150,44 @@ TEST(AutoOnNetworks, ReducesCongestionBelowThatOfTheMappingForBytes) {
     EXPECT_LE(problem.cost(place_with("auto:effort=fast", problem).core_of),
               rounding * problem.cost(place_with("auto:effort=fast", by_bytes).core_of));
   });
+}
+
+TEST(AutoOnNetworks, PartitionsAGridWhoseBoxesAreThin) {
+  // The only boxes of ten cells that fit this torus are five cells long and one thick.
+  const Stencil stencil{.extent = {5, 4, 6}, .across = {3, 0.1}};
+  for (const char* const machine : {"torus:3x4=2 core:10=1", "torus:3x4=4 core:10=1"}) {
+    const auto problem = make_problem(shuffled(stencil.graph(), 1), topology(machine));
+    const auto embedding = embed_grid_in_mesh(problem.view(), *recognise_grid(problem.graph));
+    ASSERT_TRUE(embedding && embedding->adjacent);
+    EXPECT_LT(problem.cost(place_with("auto", problem).core_of), 0.98 * problem.cost(embedding->core_of)) << machine;
+  }
+}
+
+TEST(PartsFirst, PlacesTheRanksOfANodeTogetherAndThePartsClose) {
+  // Four groups in a ring on the eight nodes of a ring.
+  const auto problem = make_problem(testing::shuffled_groups(8, 4, 1), topology("torus:8=5 core:4=1"));
+  std::vector<std::uint32_t> nodes;
+  const auto placement = place_parts_first(problem.view(), [&](const MapProblem& part) {
+    nodes.push_back(part.topology.node_count());
+    EXPECT_EQ(part.topology.routed(), nodes.size() == 2);
+    EXPECT_EQ(part.graph.rank_count(), nodes.size() == 1 ? 32 : 8);
+    const auto result = run_mapper(testing::mapper("auto"), part, {});
+    return std::vector<Core>(result->mapping.cores().begin(), result->mapping.cores().end());
+  });
+  ASSERT_TRUE(placement);
+  EXPECT_EQ(nodes, (std::vector<std::uint32_t>{8, 8}));
+  EXPECT_TRUE(Mapping::create(*placement, problem.topology, problem.capacities));
+  EXPECT_EQ(problem.cost(*placement), problem.cost(place_with("auto", problem).core_of));
+}
+
+TEST(PartsFirst, NeedsANetworkOfEqualNodesWithSeveralSlots) {
+  const auto graph = testing::shuffled_groups(4, 3, 1);
+  for (const char* const machine :
+       {"node:4=5 core:3=1", "torus:12=1", "mesh:2=5 core:6+7=1", "torus:4=5 core:4=1 !core:2"}) {
+    const auto problem = make_problem(graph, topology(machine));
+    EXPECT_FALSE(place_parts_first(problem.view(), [](const MapProblem&) -> std::vector<Core> { std::abort(); }))
+        << machine;
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rankloom/map/structure/tiling/boxes.hpp"
 #include "tests/map/map_support.hpp"
 #include "tests/map/structure/stencils.hpp"
 
@@ -234,6 +235,18 @@ TEST(TiledPlacement, IsTheSameForAnyNumberOfThreads) {
   const auto alone = tile(problem);
   const ThreadLimit four(4);
   EXPECT_EQ(alone, tile(problem));
+}
+
+TEST(BoundaryTraffic, TheLeastIsThatOfTheMostCubicBoxes) {
+  const Stencil cube{.extent = {8, 8, 8}};
+  const BoundaryTraffic equal(*recognise_grid(cube.graph()));
+  EXPECT_NEAR(equal.min_crossing_bytes(8), equal.crossing_bytes(Box{2, 2, 2, 1, 1, 1}), 1e-6);
+  EXPECT_LT(equal.min_crossing_bytes(10), 0.9 * equal.crossing_bytes(Box{5, 2, 1, 1, 1, 1}));
+  // Boxes are long on an axis with much traffic: four times the bytes, four times the length.
+  const Stencil heavy{.extent = {16, 16}, .along = {400, 100}};
+  const BoundaryTraffic long_boxes(*recognise_grid(heavy.graph()));
+  EXPECT_NEAR(long_boxes.min_crossing_bytes(16), long_boxes.crossing_bytes(Box{8, 2, 1, 1, 1, 1}), 1);
+  EXPECT_EQ(long_boxes.min_crossing_bytes(256), 0);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 #include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/units.hpp"
-#include "rankloom/model/cost/predict.hpp"
 #include "rankloom/model/graph/profile.hpp"
+#include "rankloom/model/prediction/predict.hpp"
 #include "rankloom/place/joint/job_fit.hpp"
 #include "rankloom/place/joint/joint_model.hpp"
 
@@ -176,7 +176,7 @@ Result<std::optional<JobChoice>> JobTrafficArguments::choose(const Allocator& al
 
 Result<MappedJob> JobTrafficArguments::map(const Topology& topology, const CommGraph& graph,
                                            std::span<const Node> nodes) const {
-  auto mapper = TrafficMapper::create(topology, "auto");
+  auto mapper = TrafficMapper::create(topology, "auto:prediction=channels");
   if (!mapper) return propagate(mapper);
   MappedJob mapped;
   mapped.core_of = mapper->place({0, graph}, nodes);

@@ -14,7 +14,8 @@
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
-#include "rankloom/model/cost/bottlenecks.hpp"
+#include "rankloom/model/prediction/bottlenecks.hpp"
+#include "rankloom/model/prediction/flow_prediction.hpp"
 #include "rankloom/report/document/document_json.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 #include "rankloom/report/terminal/table.hpp"
@@ -30,6 +31,7 @@ struct Score {
   bool complete = false;
   double seconds = 0;                           ///< Time of the scoring.
   std::optional<PredictedTime> predicted = {};  ///< Of the communication, by the analytic model.
+  std::optional<double> by_flows = {};          ///< The same time, by the prediction by flows, if the program is small.
   std::optional<SimulationResult> simulated = {};
 };
 
@@ -70,8 +72,10 @@ class EvalVerb : public Verb {
       if (!placement) return propagate(placement);
       progress.report("scoring " + name, -1);
       scores.push_back(score(name, *instance, *placement));
-      if (platform && complete(*instance))
+      if (platform && complete(*instance)) {
         scores.back().predicted = predict_time(instance->graph, *platform, *placement);
+        scores.back().by_flows = predict_by_flows(instance->graph, *platform, *placement);
+      }
       if (!simulate_) continue;
       requests.push_back(simulation_.request(instance->topology));
       requests.back().jobs.push_back({.name = name, .traces = {}, .core_of = std::move(*placement), .start = 0});
@@ -155,6 +159,7 @@ class EvalVerb : public Verb {
       json["predicted_seconds"] = score.predicted->seconds;
       json["bottlenecks"] = bottlenecks_json(score.predicted->bottlenecks);
     }
+    if (score.by_flows) json["predicted_by_flows_seconds"] = *score.by_flows;
     if (score.simulated) {
       json["simulated_seconds"] = score.simulated->seconds;
       json["simulation_ms"] = score.simulated->wall_seconds * 1000;
@@ -235,19 +240,21 @@ class EvalVerb : public Verb {
 
   /// Seconds by the analytic model, with what limits them, and by simulation.
   std::string times(const std::vector<Score>& scores) const {
-    const bool simulated = scores[0].simulated.has_value();
+    const bool simulated = scores[0].simulated.has_value(), by_flows = scores[0].by_flows.has_value();
     std::vector<Table::Column> columns{{"time"}, {"predicted", Table::Align::right}};
+    if (by_flows) columns.push_back({"by flows", Table::Align::right});
     if (simulated) columns.push_back({"simulated", Table::Align::right});
     if (scores.size() > 1) columns.push_back({""});
     columns.push_back({"limited by"});
     Table table(columns);
     const auto time_of = [&](const Score& score) {
-      return simulated ? score.simulated->seconds : score.predicted->seconds;
+      return simulated ? score.simulated->seconds : by_flows ? *score.by_flows : score.predicted->seconds;
     };
     double best = time_of(scores[0]);
     for (const Score& score : scores) best = std::min(best, time_of(score));
     for (const Score& score : scores) {
       std::vector<std::string> row{score.name, score.predicted ? format_seconds(score.predicted->seconds) : "-"};
+      if (by_flows) row.push_back(format_seconds(*score.by_flows));
       if (simulated) row.push_back(format_seconds(score.simulated->seconds));
       if (scores.size() > 1) row.push_back(time_of(score) == best ? "best" : excess(best, time_of(score), "longer"));
       row.push_back(score.predicted ? first_bottleneck(score.predicted->bottlenecks) : "-");

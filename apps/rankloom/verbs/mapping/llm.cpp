@@ -15,7 +15,7 @@
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/map/run.hpp"
-#include "rankloom/model/cost/predict.hpp"
+#include "rankloom/model/prediction/predict.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 #include "rankloom/report/terminal/table.hpp"
 

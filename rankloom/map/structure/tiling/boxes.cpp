@@ -3,6 +3,7 @@
 #include "rankloom/map/structure/tiling/boxes.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "rankloom/core/parallel.hpp"
 
@@ -72,6 +73,38 @@ double BoundaryTraffic::crossing_bytes(const Box& box) const {
   Sides<double> sides;
   std::copy(box.begin(), box.end(), sides.begin());
   return crossing_bytes(sides);
+}
+
+double BoundaryTraffic::min_crossing_bytes(double cells_per_box) const {
+  Sides<double> sides;
+  sides.fill(1);
+  const double exponent = std::log(cells_per_box) / std::log(static_cast<double>(cells_));
+  for (std::size_t axis = 0; axis < axes_; ++axis) sides[axis] = std::pow(length_[axis], exponent);
+  // One axis becomes longer and another one shorter for as long as that reduces the bytes, by smaller and smaller
+  // steps.
+  double least = crossing_bytes(sides);
+  const auto improve = [&](double step) {
+    bool improved = false;
+    for (std::size_t longer = 0; longer < axes_; ++longer) {
+      for (std::size_t shorter = 0; shorter < axes_; ++shorter) {
+        if (shorter == longer || sides[longer] * step > length_[longer] || sides[shorter] < step) continue;
+        Sides<double> changed = sides;
+        changed[longer] *= step;
+        changed[shorter] /= step;
+        const double bytes = crossing_bytes(changed);
+        if (bytes >= least) continue;
+        sides = changed;
+        least = bytes;
+        improved = true;
+      }
+    }
+    return improved;
+  };
+  for (const double step : {2.0, 1.5, 1.2, 1.1, 1.05, 1.02, 1.01}) {
+    while (improve(step)) {
+    }
+  }
+  return least;
 }
 
 EvenTilings::EvenTilings(const BoundaryTraffic& traffic, std::span<const BoxLevel> levels) {

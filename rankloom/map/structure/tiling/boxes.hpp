@@ -42,6 +42,8 @@ class BoundaryTraffic {
   /// divide the extents of the grid, an estimate otherwise.
   double crossing_bytes(const Sides<double>& sides) const;
   double crossing_bytes(const Box& box) const;
+  /// An estimate of the least of these bytes for boxes of this many cells, whose sides need not be whole numbers.
+  double min_crossing_bytes(double cells_per_box) const;
   /// The mean of the bytes between two adjacent cells on this axis.
   double axis_bytes(std::size_t axis) const { return axis_bytes_[axis]; }
 

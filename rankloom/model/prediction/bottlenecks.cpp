@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/cost: what limits the predicted time of a placement, in words.
-#include "rankloom/model/cost/bottlenecks.hpp"
+// model/prediction: what limits the predicted time of a placement, in words.
+#include "rankloom/model/prediction/bottlenecks.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/cost: an analytic prediction of the communication time of a placement.
-#include "rankloom/model/cost/predict.hpp"
+// model/prediction: an analytic prediction of the communication time of a placement.
+#include "rankloom/model/prediction/predict.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/cost: an analytic prediction of the communication time of a placement, without simulation.
+// model/prediction: an analytic prediction of the communication time of a placement, without simulation.
 #pragma once
 
 #include <span>

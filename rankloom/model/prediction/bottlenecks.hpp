@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/cost: what limits the predicted time of a placement, in words.
+// model/prediction: what limits the predicted time of a placement, in words.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "rankloom/model/cost/predict.hpp"
+#include "rankloom/model/prediction/predict.hpp"
 
 namespace rankloom {
 
