@@ -112,6 +112,16 @@ TEST(GridEmbedding, SaysIfNeighboursAreNotAdjacent) {
   EXPECT_LT(problem.cost(embedding->core_of), 2.01 * total_bytes(problem.graph));
 }
 
+TEST(GridEmbedding, BalancesTheLinkLoadsForCongestion) {
+  const Stencil stencil{.extent = {8, 8, 8}, .along = {100, 100, 100}, .across = {10, 1}};
+  const auto congestion_for = [&](CostModel model) {
+    const auto problem = make_problem(stencil.graph(), topology("torus:16x32=1"), model);
+    const auto embedding = embed(problem);
+    return embedding ? evaluate(problem.graph, problem.topology, embedding->core_of, CostModel::congestion) : 0;
+  };
+  EXPECT_LT(congestion_for(CostModel::congestion), 0.96 * congestion_for(CostModel::bytes));
+}
+
 TEST(GridEmbedding, UsesTheSlotsOfEveryNode) {
   const auto problem = make_problem(Stencil{.extent = {12, 12}}.graph(), topology("torus:6x6=10 numa:2=2 core:1=1"),
                                     CostModel::bytes, {.oversubscribe = true});

@@ -13,6 +13,7 @@
 #include "rankloom/map/structure/embedding/digit_layout.hpp"
 #include "rankloom/map/structure/embedding/grid_layout_cost.hpp"
 #include "rankloom/map/structure/embedding/mesh_machine.hpp"
+#include "rankloom/model/cost/loads.hpp"
 
 namespace rankloom {
 namespace {
@@ -288,6 +289,22 @@ bool is_adjacent(const Grid& grid, std::span<const MachineLevel> levels, const D
   return GridLayoutCost(grid, hops)(layout) <= bytes * (1 + rounding);
 }
 
+/// Ranks and edges that are visited at most to balance the link loads of a fold.
+constexpr std::uint64_t max_balancing_visits = std::uint64_t{1} << 22;
+
+/// The largest load of a link times its slowness; among equal ones the smaller sum of 8th powers is preferred.
+double largest_load(std::vector<double> loads, const Topology& topology) {
+  double max = 0, sum = 0;
+  for (std::uint32_t link = 0; link < loads.size(); ++link) {
+    loads[link] *= topology.slowness(Link{link});
+    max = std::max(max, loads[link]);
+  }
+  if (max == 0) return 0;
+  for (const double load : loads) sum += std::pow(load / max, 8);
+  constexpr double weight_of_sum = 0.01;
+  return max * (1 + weight_of_sum * std::pow(sum, 0.125));
+}
+
 /// A fold has one digit for each axis on a level. More digits can be cheaper if the grid has another number of
 /// dimensions than the network.
 GridEmbedding improved_fold(const Grid& grid, const MeshMachine& machine, std::span<const Digits> digits) {
@@ -301,6 +318,31 @@ GridEmbedding improved_fold(const Grid& grid, const MeshMachine& machine, std::s
     return layout.position(level, coordinates);
   };
   return {cores_of(grid, machine, position_on), is_adjacent(grid, machine.levels(), layout)};
+}
+
+/// The fold with the smallest largest link load that a search over layouts finds: of all folds with few hops, some load
+/// the links of one dimension much more than those of another.
+GridEmbedding balanced_fold(const MapProblem& problem, const Grid& grid, const MeshMachine& machine,
+                            std::span<const Digits> digits) {
+  const std::uint64_t visits_each = problem.graph.rank_count() + problem.graph.edge_count();
+  const std::uint64_t max_comparisons = max_balancing_visits / visits_each;
+  std::vector<Core> core_of;
+  const auto place = [&](const DigitLayout& layout) {
+    core_of = cores_of(grid, machine, [&](std::size_t level, std::span<const std::uint32_t> coordinates) {
+      return layout.position(level, coordinates);
+    });
+  };
+  std::uint64_t comparisons = 0;
+  const DigitLayout layout = improve_layout(
+      layout_of(grid, digits), machine.levels(),
+      [&](const DigitLayout& each) {
+        ++comparisons;
+        place(each);
+        return largest_load(link_loads(problem.graph, problem.topology, core_of), problem.topology);
+      },
+      [&] { return comparisons >= max_comparisons; });
+  place(layout);
+  return {std::move(core_of), false};
 }
 
 double pairwise_cost(const MapProblem& problem, std::span<const Core> core_of) {
@@ -368,6 +410,8 @@ std::optional<GridEmbedding> embed_cells(const MapProblem& problem, const MeshMa
   GridEmbedding embedding = embedding_of(*folded, machine, digits);
   if (embedding.adjacent) return embedding;
   GridEmbedding improved = improved_fold(*folded, machine, digits);
+  if (problem.model == CostModel::congestion && !improved.adjacent)
+    return balanced_fold(problem, *folded, machine, digits);
   return pairwise_cost(problem, improved.core_of) < pairwise_cost(problem, embedding.core_of) ? improved : embedding;
 }
 
