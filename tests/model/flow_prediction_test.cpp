@@ -4,13 +4,14 @@
 #include "rankloom/model/prediction/flow_prediction.hpp"
 
 #include <array>
+#include <limits>
 #include <memory>
 
 #include <gtest/gtest.h>
 
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/model/prediction/predict.hpp"
 #include "rankloom/model/graph/traffic_parts.hpp"
+#include "rankloom/model/prediction/predict.hpp"
 #include "tests/support/graphs.hpp"
 
 namespace rankloom {
@@ -83,6 +84,16 @@ TEST(FlowPrediction, PhasesFollowOneAnother) {
   sum_of_phases.set_parts(parts);
   EXPECT_NEAR(flow_seconds(sum_of_phases, "node:2=10,2us core:2=1,100ns", {0, 1, 2, 3}), 2 * (2e-6 + 1000 * 10e-9),
               24e-6 * rounding);
+}
+
+TEST(FlowPrediction, EndsAboveALimit) {
+  const auto chain = graph_of_messages(4, {{0, 1, 1000, 1}, {1, 2, 200, 2}, {2, 3, 500, 3}});
+  const Topology topology = *load_topology("node:4=10,2us core:1=1,100ns");
+  const std::array core_of{Core{0}, Core{1}, Core{2}, Core{3}};
+  const Platform platform = *Platform::of(topology);
+  const double seconds = *predict_by_flows(chain, platform, core_of);
+  EXPECT_EQ(predict_by_flows(chain, platform, core_of, 1.01 * seconds), seconds);
+  EXPECT_EQ(predict_by_flows(chain, platform, core_of, 0.9 * seconds), std::numeric_limits<double>::infinity());
 }
 
 TEST(FlowPrediction, LargeProgramsHaveNone) {

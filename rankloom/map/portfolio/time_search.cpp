@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -172,12 +173,24 @@ void TimeSearch::judge_by_flows(std::size_t max_judged, StopCondition& stop_cond
     return;
   }
   const Platform platform = *Platform::of(problem_.topology);
-  std::vector<Candidate*> judged{&*first_};
+  std::vector<Candidate*> judged;
   for (Candidate& candidate : candidates_) judged.push_back(&candidate);
+  const auto same = std::find_if(candidates_.begin(), candidates_.end(),
+                                 [&](const Candidate& candidate) { return candidate.core_of == first_->core_of; });
+  if (same == candidates_.end()) judged.push_back(&*first_);
+  // The exact time of a placement that is clearly slower than another one does not matter.
+  constexpr double clearly_slower = 1.05;
+  std::atomic<double> fastest = std::numeric_limits<double>::infinity();
   parallel_chunks(judged.size(), 1, [&](std::size_t at, std::size_t) {
     const std::vector<Core>& core_of = judged[at]->core_of;
-    judged[at]->seconds = price_.factor(core_of) * *predict_by_flows(problem_.graph, platform, core_of);
+    const double price = price_.factor(core_of);
+    const double seconds =
+        price * *predict_by_flows(problem_.graph, platform, core_of, clearly_slower * fastest / price);
+    judged[at]->seconds = seconds;
+    for (double before = fastest; seconds < before && !fastest.compare_exchange_weak(before, seconds);) {
+    }
   });
+  if (same != candidates_.end()) first_->seconds = same->seconds;
   std::stable_sort(candidates_.begin(), candidates_.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
 }

@@ -90,9 +90,11 @@ class FlowSimulation {
     ++steps_;
   }
 
-  double run() {
+  /// Seconds; infinite if more than the limit.
+  double run(double limit) {
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) enter_next_step(rank, 0);
     while (!starts_.empty() || !active_.empty()) {
+      if (now_ > limit) return unlimited;
       // The next change.
       double next = starts_.empty() ? unlimited : starts_.top().first;
       for (const std::uint32_t flow : active_) next = std::min(next, now_ + flows_[flow].bytes / flows_[flow].rate);
@@ -352,25 +354,25 @@ std::uint32_t count_simulated_rounds(const CommGraph& graph, double rounds) {
 }
 
 double simulate_rounds(const CommGraph& graph, double rounds, std::uint32_t simulated, const Platform& platform,
-                       std::span<const Core> core_of) {
+                       std::span<const Core> core_of, double limit) {
   const double part = simulated / rounds;
   const double expected = part * predict(graph, platform, core_of).seconds;
   FlowSimulation simulation(platform, core_of, resolution * expected);
   for (std::uint32_t round = 0; round < simulated; ++round) {
     for (const ExchangeStep& step : exchange_steps(graph, rounds, round, max_steps_of_round)) simulation.add(step);
   }
-  return simulation.run() / part;
+  return simulation.run(limit * part) / part;
 }
 
 std::optional<double> predict_phase_by_flows(const CommGraph& graph, const Platform& platform,
-                                             std::span<const Core> core_of) {
+                                             std::span<const Core> core_of, double limit) {
   const double rounds = rounds_of(graph);
   const std::uint32_t simulated = count_simulated_rounds(graph, rounds);
   if (simulated == 0) return std::nullopt;
-  if (!has_node_collectives(graph)) return simulate_rounds(graph, rounds, simulated, platform, core_of);
+  if (!has_node_collectives(graph)) return simulate_rounds(graph, rounds, simulated, platform, core_of, limit);
   std::vector<std::uint32_t> node_of;
   for (const Core core : core_of) node_of.push_back(index(platform.topology().node_of(core)));
-  return simulate_rounds(with_node_collectives(graph, node_of), rounds, simulated, platform, core_of);
+  return simulate_rounds(with_node_collectives(graph, node_of), rounds, simulated, platform, core_of, limit);
 }
 
 /// To six significant digits: the others depend on the order of the additions.
@@ -393,13 +395,14 @@ bool is_predicted_by_flows(const CommGraph& graph) {
                      [](const CommGraph& phase) { return count_simulated_rounds(phase, rounds_of(phase)) > 0; });
 }
 
-std::optional<double> predict_by_flows(const CommGraph& graph, const Platform& platform,
-                                       std::span<const Core> core_of) {
+std::optional<double> predict_by_flows(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of,
+                                       double limit) {
   double total = 0;
   for (const CommGraph& phase : phases_of(graph)) {
-    const auto seconds = predict_phase_by_flows(phase, platform, core_of);
+    const auto seconds = predict_phase_by_flows(phase, platform, core_of, limit - total);
     if (!seconds) return std::nullopt;
     total += *seconds;
+    if (total > limit) return unlimited;
   }
   return rounded(total);
 }

@@ -2,6 +2,7 @@
 // model/prediction: a prediction of the communication time of a placement by a simulation of all messages as flows.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -20,7 +21,9 @@ bool is_predicted_by_flows(const CommGraph& graph);
 /// its route: weighted max-min fairness (Bertsekas, Gallager 1992) with the weights of SimGrid's model CM02 (Velho,
 /// Legrand 2009). Other than SimGrid, changes within a thousandth of the time happen at once. The time of the run is
 /// that of these rounds, multiplied; the time of several phases is the sum of their times. Nothing if the program is
-/// too large. Deterministic. O(messages x channels of a route) for each of about 500 moments in a round.
-std::optional<double> predict_by_flows(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of);
+/// too large. Deterministic. O(messages x channels of a route) for each of about 500 moments in a round. Ends early
+/// with an infinite time if that is above `limit`.
+std::optional<double> predict_by_flows(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of,
+                                       double limit = std::numeric_limits<double>::infinity());
 
 }  // namespace rankloom
