@@ -4,13 +4,20 @@
 // compared with Scotch in the same run; grids that fit a torus; the largest link load under `congestion`.
 //
 //   bench_auto_networks [PROGRAMS] [--only PART OF A NAME] [--large] [--other] [--without balanced|congestion]
+//   bench_auto_networks [PROGRAMS] [--only PART OF A NAME] --simulate
+//   bench_auto_networks [PROGRAMS] [--only PART OF A NAME] --tasks
 //   bench_auto_networks --pattern PATTERN --machine MACHINE
+//
+// --simulate: the times of the patterns of 512 ranks in SimGrid, under `auto` with its own goal, Scotch and block.
+// --tasks: many tasks per core, compared with Scotch and METIS, and the growth of the time with the number of ranks.
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/auto/measure.hpp"
+#include "bench/auto/mesh_instances.hpp"
+#include "bench/system/simulated.hpp"
 #include "bench/verdict.hpp"
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/capture/import/import.hpp"
@@ -120,6 +127,93 @@ double hops_per_edge(const Problem& problem, const std::vector<Core>& core_of) {
   return evaluate(problem.graph, problem.machine, core_of, CostModel::bytes) / bytes;
 }
 
+/// The machine with rates: `torus:8x8x8=1` and `torus:4x4x4=3 core:8=1` are given by relative costs.
+std::string with_rates(std::string machine) {
+  machine.resize(machine.rfind('='));
+  constexpr std::string_view network = "=4GB/s,500ns";
+  const auto end_of_network = machine.find('=');
+  if (end_of_network == std::string::npos) return fmt::format("{}{}", machine, network);
+  const std::string cores = machine.substr(machine.find(' '));
+  return fmt::format("{}{}{}=12GB/s,200ns", machine.substr(0, end_of_network), network, cores);
+}
+
+/// Block, Scotch and `auto`, which minimises the predicted time.
+int compare_simulated_times(const std::string& simulator, const std::string& only) {
+  constexpr std::uint32_t iterations = 4;
+  fmt::print("simulated time of the communication\n{:<62} {:>14} {:>14}\n", "problem", "auto / Scotch", "auto / block");
+  Gathered gathered;
+  for (const char* const pattern : small.patterns) {
+    for (const char* const machine : small.machines) {
+      Problem problem = problem_of(fmt::format("{} on {}", pattern, machine), generated(pattern), with_rates(machine));
+      if (problem.name.find(only) == std::string::npos) continue;
+      std::vector<std::vector<Core>> placements;
+      for (const char* const mapper : {"block", "scotch", "auto"}) {
+        MapProblem view = problem.view();
+        if (mapper == std::string_view("auto")) view.model = CostModel::predicted;
+        placements.push_back(make_mapper(mapper)->mapper->place(view, MapRun{})->core_of);
+      }
+      const auto times = simulate_placements(*generate(pattern), problem.machine, placements, simulator, iterations);
+      const auto& seconds = times ? times->seconds : std::vector<double>{};
+      const auto to = [&](std::size_t mapper) {
+        return times ? std::optional(seconds.back() / seconds[mapper]) : std::nullopt;
+      };
+      fmt::print("{:<62} {:>14} {:>14}\n", problem.name, cell(to(1)), cell(to(0)));
+      std::fflush(stdout);
+      gathered.note("scotch", to(1));
+      gathered.note("block", to(0));
+    }
+  }
+  fmt::print("\n");
+  Goals goals;
+  goals.at_most("simulated time of auto / Scotch, geometric mean", gathered.mean("scotch"), 0.9, 0.8);
+  goals.at_most("simulated time of auto / block, worst", gathered.worst("block"), 1.02, 1);
+  return finish("auto_networks", goals.reached(), goals.sentence(), {{"goals", goals.figures()}});
+}
+
+int compare_tasks(const std::string& only) {
+  fmt::print(
+      "many tasks per core, imbalance 3 %: cost and CPU time of `fast` relative to the cheaper of Scotch and METIS\n"
+      "{:<44} {:>8} {:>8} {:>8}\n",
+      "problem", "cost", "time", "than");
+  Gathered gathered;
+  for (const unsigned power : {16U, 18U, 20U}) {
+    for (const char* const kind : {"rggmesh", "grid3d"}) {
+      for (const char* const machine :
+           {"torus:8x8x4=1", "torus:16x16=1", "torus:4x4x4=3 core:8=1", "dragonfly:8,4,4=3 core:2=1"}) {
+        const Problem problem = mesh_problem({.kind = kind, .power = power, .machine = machine}, 1);
+        const std::string name = fmt::format("{} 2^{} on {}", kind, power, machine);
+        if (name.find(only) == std::string::npos) continue;
+        const auto fast = measure("auto:effort=fast", problem), scotch = measure("scotch", problem),
+                   metis = measure("metis:cuts=1", problem);
+        const bool is_scotch = scotch && metis && scotch->cost < metis->cost;
+        const auto& best = is_scotch ? scotch : metis;
+        fmt::print("{:<44} {:>8} {:>8} {:>8}\n", name, cell(ratio(fast, best)), cell(time_ratio(fast, best), 2),
+                   is_scotch ? "Scotch" : "METIS");
+        std::fflush(stdout);
+        gathered.note("cost", ratio(fast, best));
+        gathered.note("time", time_ratio(fast, best));
+      }
+    }
+  }
+  const auto seconds_per_edge = [](unsigned power, const char* machine) -> std::optional<double> {
+    const Problem problem = problem_of("growth", generated(fmt::format("rgg:ranks={}", 1U << power).c_str()), machine);
+    const auto fast = measure("auto:effort=fast", problem);
+    if (!fast) return std::nullopt;
+    return fast->cpu_s / static_cast<double>(problem.graph.edge_count());
+  };
+  std::optional<double> growth;
+  if (only.empty() || only == "growth") {
+    const auto many = seconds_per_edge(20, "torus:128x128x64=1"), few = seconds_per_edge(13, "torus:32x16x16=1");
+    if (many && few) growth = *many / *few;
+  }
+  fmt::print("\n");
+  Goals goals;
+  goals.at_most("many tasks per core: cost / the better of Scotch and METIS", gathered.mean("cost"), 0.95, 0.9);
+  goals.at_most("many tasks per core: CPU time / that of the better one", gathered.mean("time"), 2, 1);
+  goals.at_most("CPU time per edge, 2^20 ranks on a torus / 2^13", growth, 2, 1.2);
+  return finish("auto_networks", goals.reached(), goals.sentence(), {{"goals", goals.figures()}});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -127,6 +221,9 @@ int main(int argc, char** argv) {
   const Arguments arguments(argc, argv);
   const std::string only = arguments.value("--only");
   const auto wanted = [&](const std::string& name) { return name.find(only) != std::string::npos; };
+  if (arguments.has("--tasks")) return compare_tasks(only);
+  if (arguments.has("--simulate"))
+    return compare_simulated_times(fmt::format("{}/rankloom-simulate", argc > 1 ? argv[1] : "build/bin"), only);
   Gathered gathered;
   const std::string without = arguments.value("--without");
   const Parts parts{.balanced = without != "balanced", .congestion = without.empty()};
