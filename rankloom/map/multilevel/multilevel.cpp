@@ -42,21 +42,21 @@ void refine_on_cores(const MapProblem& problem, const WeightedGraph& graph, std:
 }  // namespace
 
 VertexGraph::VertexGraph(const MapProblem& problem, std::span<const std::uint32_t> rank_weights)
-    : graph_(weighted_graph(problem, rank_weights)), order_(bfs_order(graph_)) {
-  if (!order_.empty()) graph_ = renumber(graph_, order_);
-}
+    : ordered_(ordered_graph(problem, rank_weights)) {}
 
 std::vector<Core> VertexGraph::by_rank(std::vector<Core> by_vertex) const {
-  if (order_.empty()) return by_vertex;
+  if (ordered_.order.empty()) return by_vertex;
   std::vector<Core> core_of(by_vertex.size());
-  for (std::size_t vertex = 0; vertex < order_.size(); ++vertex) core_of[order_[vertex]] = by_vertex[vertex];
+  for (std::size_t vertex = 0; vertex < ordered_.order.size(); ++vertex)
+    core_of[ordered_.order[vertex]] = by_vertex[vertex];
   return core_of;
 }
 
 std::vector<Core> VertexGraph::by_vertex(std::vector<Core> by_rank) const {
-  if (order_.empty()) return by_rank;
+  if (ordered_.order.empty()) return by_rank;
   std::vector<Core> core_of(by_rank.size());
-  for (std::size_t vertex = 0; vertex < order_.size(); ++vertex) core_of[vertex] = by_rank[order_[vertex]];
+  for (std::size_t vertex = 0; vertex < ordered_.order.size(); ++vertex)
+    core_of[vertex] = by_rank[ordered_.order[vertex]];
   return core_of;
 }
 

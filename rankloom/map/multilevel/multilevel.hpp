@@ -7,6 +7,7 @@
 
 #include "rankloom/map/mapper.hpp"
 #include "rankloom/map/multilevel/multisection.hpp"
+#include "rankloom/map/multilevel/traffic_graph.hpp"
 
 namespace rankloom::multilevel {
 
@@ -21,14 +22,13 @@ class VertexGraph {
   /// `rank_weights`: the vertex weight of each rank; empty: all 1.
   explicit VertexGraph(const MapProblem& problem, std::span<const std::uint32_t> rank_weights = {});
 
-  const WeightedGraph& graph() const { return graph_; }
+  const WeightedGraph& graph() const { return ordered_.graph; }
   /// Placements by vertex as placements by rank, and back.
   std::vector<Core> by_rank(std::vector<Core> by_vertex) const;
   std::vector<Core> by_vertex(std::vector<Core> by_rank) const;
 
  private:
-  WeightedGraph graph_;
-  std::vector<std::uint32_t> order_;  // the rank of each vertex; empty: vertex i is rank i
+  OrderedGraph ordered_;
 };
 
 /// Refines a placement by k-way FM on the exact distances. Does nothing unless cores are shared and some have free

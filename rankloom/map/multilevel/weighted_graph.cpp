@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/multilevel: construction, contraction, subgraphs and renumbering of weighted graphs.
+// map/multilevel: contraction and subgraphs of weighted graphs.
 #include "rankloom/map/multilevel/weighted_graph.hpp"
 
 #include <algorithm>
@@ -13,8 +13,6 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/timing.hpp"
-#include "rankloom/map/affinity.hpp"
-#include "rankloom/model/machine/distance.hpp"
 
 namespace rankloom::multilevel {
 
@@ -24,59 +22,6 @@ WeightedGraph::WeightedGraph(Array<std::uint64_t> offsets, Array<Edge> edges, Ar
     total_vertex_weight_ += weight;
     max_vertex_weight_ = std::max(max_vertex_weight_, weight);
   }
-}
-
-namespace {
-
-/// The traffic under the cost model `time`: a message counts as the bytes that take as long over the longest distance.
-CommGraph messages_as_bytes(const CommGraph& graph, Cost longest) {
-  CommGraph::Rows rows = graph.rows();
-  const double byte = longest.inverse_bandwidth > 0 ? 1 : 0;
-  const double message = longest.inverse_bandwidth > 0 ? longest.latency / longest.inverse_bandwidth : 1;
-  parallel_chunks(rows.bytes.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t edge = begin; edge < end; ++edge) {
-      const double messages = graph.has_messages() ? rows.messages[edge] : graph.default_messages();
-      rows.bytes[edge] = byte * rows.bytes[edge] + message * messages;
-    }
-  });
-  return CommGraph(std::move(rows));
-}
-
-Affinity affinity_of(const MapProblem& problem) {
-  const std::uint32_t cores = problem.topology.core_count();
-  const Cost longest = cores < 2 ? Cost{} : problem.topology.cost(Core{0}, Core{cores - 1});
-  if (problem.model != CostModel::time || longest.latency == 0) return Affinity(problem.graph);
-  return Affinity(messages_as_bytes(problem.graph, longest));
-}
-
-/// A power of two that scales the weights so that sums and squares of floats stay finite. It changes no comparison, and
-/// is 1 for all amounts of traffic that occur.
-double weight_scale(std::span<const double> weights) {
-  constexpr int max_exponent = 50;
-  double max_weight = 1;
-  for (const double weight : weights) max_weight = std::max(max_weight, weight);
-  const int exponent = std::ilogb(max_weight);
-  return exponent > max_exponent ? std::ldexp(1.0, max_exponent - exponent) : 1.0;
-}
-
-}  // namespace
-
-WeightedGraph weighted_graph(const MapProblem& problem, std::span<const std::uint32_t> rank_weights) {
-  const TimedSection timing("weighted graph");
-  const Affinity affinity = affinity_of(problem);
-  Array<std::uint64_t> offsets(affinity.offsets().begin(), affinity.offsets().end());
-  Array<Edge> edges(affinity.edge_count());
-  Array<std::uint32_t> vertex_weights(affinity.size());
-  const double scale = weight_scale(affinity.all_weights());
-  parallel_chunks(affinity.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t vertex = begin; vertex < end; ++vertex) {
-      vertex_weights[vertex] = rank_weights.empty() ? 1 : rank_weights[vertex];
-      for (std::uint64_t edge = offsets[vertex]; edge < offsets[vertex + 1]; ++edge) {
-        edges[edge] = {affinity.all_neighbours()[edge], static_cast<float>(scale * affinity.all_weights()[edge])};
-      }
-    }
-  });
-  return {std::move(offsets), std::move(edges), std::move(vertex_weights)};
 }
 
 namespace {
@@ -252,140 +197,6 @@ std::pair<Subgraph, Subgraph> side_subgraphs(const WeightedGraph& graph, std::sp
   const std::vector<std::uint32_t> block_of(side_of.begin(), side_of.end());
   auto sides = block_subgraphs(graph, block_of, 2);
   return {std::move(sides[0]), std::move(sides[1])};
-}
-
-namespace {
-
-/// Smaller graphs fit into the caches in any order.
-constexpr std::uint32_t min_vertices_to_reorder = 1U << 15;
-
-/// Whether most neighbours have close numbers already, estimated from a sample of the vertices.
-bool has_local_order(const WeightedGraph& graph) {
-  const std::uint32_t stride = std::max(1U, graph.vertex_count() / 4096);
-  std::uint64_t edges = 0;
-  std::uint64_t long_edges = 0;
-  for (std::uint32_t vertex = 0; vertex < graph.vertex_count(); vertex += stride) {
-    for (const Edge edge : graph.edges(vertex)) {
-      const std::uint32_t span = edge.to > vertex ? edge.to - vertex : vertex - edge.to;
-      long_edges += span > graph.vertex_count() / 32 ? 1 : 0;
-      ++edges;
-    }
-  }
-  return long_edges * 8 < edges;
-}
-
-std::vector<std::uint32_t> bfs_order_alone(const WeightedGraph& graph) {
-  const std::uint32_t count = graph.vertex_count();
-  std::vector<std::uint32_t> order;
-  order.reserve(count);
-  std::vector<std::uint8_t> visited(count, 0);
-  for (std::uint32_t start = 0; start < count; ++start) {
-    if (visited[start] != 0) continue;
-    visited[start] = 1;
-    order.push_back(start);
-    for (std::size_t at = order.size() - 1; at < order.size(); ++at) {
-      for (const Edge edge : graph.edges(order[at])) {
-        if (visited[edge.to] != 0) continue;
-        visited[edge.to] = 1;
-        order.push_back(edge.to);
-      }
-    }
-  }
-  return order;
-}
-
-/// The same order in parallel, one distance from the start after another: a vertex follows the first of its neighbours.
-/// It visits more memory than one thread does alone.
-class ParallelBreadthFirstSearch {
- public:
-  explicit ParallelBreadthFirstSearch(const WeightedGraph& graph)
-      : graph_(graph), first_neighbour_(graph.vertex_count(), none) {
-    order_.reserve(graph.vertex_count());
-  }
-
-  std::vector<std::uint32_t> run() {
-    for (std::uint32_t start = 0; start < graph_.vertex_count(); ++start) {
-      if (first_neighbour_[start] != none) continue;
-      const auto position = static_cast<std::uint32_t>(order_.size());
-      first_neighbour_[start] = position;
-      order_.push_back(start);
-      for (std::size_t begin = position; begin < order_.size();) {
-        const std::size_t end = order_.size();
-        visit_neighbours(begin, end);
-        begin = end;
-      }
-    }
-    return std::move(order_);
-  }
-
- private:
-  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  static constexpr std::size_t chunk = 128;
-  struct Reached {
-    std::uint32_t vertex, neighbour;
-  };
-
-  /// Of the vertices at these positions.
-  void visit_neighbours(std::size_t begin, std::size_t end) {
-    const auto reached = parallel_collect<Reached>(
-        end - begin,
-        [&](std::size_t from, std::size_t to, std::vector<Reached>& found) {
-          for (auto at = static_cast<std::uint32_t>(begin + from); at < begin + to; ++at) {
-            for (const Edge edge : graph_.edges(order_[at]))
-              if (lower(first_neighbour_[edge.to], at)) found.push_back({edge.to, at});
-          }
-        },
-        chunk);
-    for (const auto& [vertex, neighbour] : reached)
-      if (first_neighbour_[vertex] == neighbour) order_.push_back(vertex);
-  }
-
-  /// Returns whether the number was larger.
-  static bool lower(std::uint32_t& number, std::uint32_t to) {
-    const std::atomic_ref shared(number);
-    std::uint32_t now = shared.load(std::memory_order_relaxed);
-    while (to < now)
-      if (shared.compare_exchange_weak(now, to, std::memory_order_relaxed)) return true;
-    return false;
-  }
-
-  const WeightedGraph& graph_;
-  std::vector<std::uint32_t> first_neighbour_;  // its position in the order; the own position of a start
-  std::vector<std::uint32_t> order_;
-};
-
-}  // namespace
-
-std::vector<std::uint32_t> bfs_order(const WeightedGraph& graph) {
-  const TimedSection timing("vertex order");
-  const std::uint32_t count = graph.vertex_count();
-  if (count < min_vertices_to_reorder || has_local_order(graph)) return {};
-  return thread_count() == 1 ? bfs_order_alone(graph) : ParallelBreadthFirstSearch(graph).run();
-}
-
-WeightedGraph renumber(const WeightedGraph& graph, std::span<const std::uint32_t> order) {
-  const TimedSection timing("vertex order");
-  const std::uint32_t count = graph.vertex_count();
-  Array<std::uint32_t> number(count);
-  Array<std::uint64_t> offsets(count + std::size_t{1});
-  Array<std::uint32_t> vertex_weights(count);
-  offsets[0] = 0;
-  parallel_chunks(count, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; at < end; ++at) {
-      number[order[at]] = static_cast<std::uint32_t>(at);
-      vertex_weights[at] = graph.vertex_weight(order[at]);
-      offsets[at + 1] = graph.edges(order[at]).size();
-    }
-  });
-  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-  Array<Edge> edges(graph.edge_count());
-  parallel_chunks(count, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; at < end; ++at) {
-      std::uint64_t next = offsets[at];
-      for (const Edge edge : graph.edges(order[at])) edges[next++] = {number[edge.to], edge.weight};
-    }
-  });
-  return {std::move(offsets), std::move(edges), std::move(vertex_weights)};
 }
 
 }  // namespace rankloom::multilevel

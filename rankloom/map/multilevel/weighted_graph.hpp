@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "rankloom/core/array.hpp"
-#include "rankloom/map/mapper.hpp"
 
 namespace rankloom::multilevel {
 
@@ -54,11 +53,6 @@ class WeightedGraph {
   std::uint32_t max_vertex_weight_ = 0;
 };
 
-/// The traffic of the problem, both directions added up: bytes, and under the cost model `time` also messages, each
-/// counted as the bytes that take as long between the two ends of the machine. `vertex_weights` has one entry per rank;
-/// empty: all 1. Parallel; O(edges).
-WeightedGraph weighted_graph(const MapProblem& problem, std::span<const std::uint32_t> vertex_weights = {});
-
 /// Merges all vertices v with the same coarse_of[v] into one coarse vertex; coarse vertices are numbered
 /// 0..coarse_count-1. Weights and pulls are added up. Parallel.
 WeightedGraph contract(const WeightedGraph& graph, std::span<const std::uint32_t> coarse_of,
@@ -75,11 +69,5 @@ std::vector<Subgraph> block_subgraphs(const WeightedGraph& graph, std::span<cons
                                       std::uint32_t block_count);
 /// The subgraphs of the two sides of a bipartition (side_of is 0 or 1).
 std::pair<Subgraph, Subgraph> side_subgraphs(const WeightedGraph& graph, std::span<const std::uint8_t> side_of);
-
-/// The vertices in breadth-first order, so that neighbours are close to each other in memory. Empty when the graph is
-/// small or its own order is good enough.
-std::vector<std::uint32_t> bfs_order(const WeightedGraph& graph);
-/// The same graph in which vertex order[i] has the number i. Parallel.
-WeightedGraph renumber(const WeightedGraph& graph, std::span<const std::uint32_t> order);
 
 }  // namespace rankloom::multilevel

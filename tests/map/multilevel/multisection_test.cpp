@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/map/multilevel/traffic_graph.hpp"
 #include "tests/map/map_support.hpp"
 #include "tests/map/multilevel/small_graphs.hpp"
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/map/multilevel/multisection.hpp"
+#include "rankloom/map/multilevel/traffic_graph.hpp"
 #include "tests/map/map_support.hpp"
 
 namespace rankloom::multilevel {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/map/multilevel/weighted_graph.hpp"
-
 #include <algorithm>
 #include <map>
 
 #include <gtest/gtest.h>
 
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/map/multilevel/traffic_graph.hpp"
 #include "tests/map/map_support.hpp"
 #include "tests/map/multilevel/small_graphs.hpp"
 
@@ -43,6 +42,41 @@ TEST(WeightedGraph, IsEmptyWithoutRanks) {
   EXPECT_EQ(WeightedGraph().vertex_count(), 0);
   const auto problem = make_problem(CommGraphBuilder(0).build(false), topology("core:2"));
   EXPECT_EQ(weighted_graph(problem.view()).vertex_count(), 0);
+}
+
+TEST(OrderedGraph, IsTheWeightedGraphInBreadthFirstOrder) {
+  constexpr std::uint32_t ranks = 40'000;
+  for (const bool symmetric : {true, false}) {
+    CommGraphBuilder builder(ranks);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      for (const std::uint32_t distance : {3001U, 13'007U}) {
+        builder.add(Rank{rank}, Rank{(rank + distance) % ranks}, 1 + rank % 5);
+        if (symmetric) builder.add(Rank{(rank + distance) % ranks}, Rank{rank}, 2 + rank % 3);
+      }
+    }
+    const auto problem = make_problem(std::move(builder).build(true), topology("node:200=10 core:200=1"));
+    std::vector<std::uint32_t> loads(ranks);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) loads[rank] = 1 + rank % 7;
+    const auto plain = weighted_graph(problem.view(), loads);
+    EXPECT_EQ(plain.edge_count(), 4 * ranks);
+    const auto [graph, order] = ordered_graph(problem.view(), loads);
+    ASSERT_EQ(order, bfs_order(plain)) << symmetric;
+    ASSERT_EQ(order.size(), ranks);
+    const auto renumbered = renumber(plain, order);
+    EXPECT_EQ(weights_of(graph), weights_of(renumbered)) << symmetric;
+    for (std::uint32_t vertex = 0; vertex < ranks; ++vertex)
+      ASSERT_EQ(graph.vertex_weight(vertex), loads[order[vertex]]);
+  }
+}
+
+TEST(OrderedGraph, KeepsTheOrderOfFewRanks) {
+  CommGraphBuilder builder(3);
+  builder.add(Rank{2}, Rank{0}, 10);
+  builder.add(Rank{0}, Rank{2}, 5);
+  const auto problem = make_problem(std::move(builder).build(true), topology("node:2=10 core:2=1"));
+  const auto [graph, order] = ordered_graph(problem.view());
+  EXPECT_TRUE(order.empty());
+  EXPECT_EQ(weights_of(graph), (Weights{{{0, 2}, 15}, {{2, 0}, 15}}));
 }
 
 /// Three edges per vertex to vertices with distant numbers.
