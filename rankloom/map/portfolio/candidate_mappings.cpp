@@ -48,7 +48,7 @@ Deadline share_of(const Deadline& deadline, std::size_t runs) {
 class CandidateList {
  public:
   explicit CandidateList(const MapProblem& problem) : problem_(problem) {
-    if (auto platform = Platform::of(problem.topology); platform && is_predicted_by_flows(problem.graph))
+    if (auto platform = Platform::of(problem.topology); platform && rounds_predicted_by_flows(problem.graph) > 0)
       platform_.emplace(*std::move(platform));
   }
 

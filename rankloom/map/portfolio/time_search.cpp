@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::uint64_t random_stream = 0x7e57;
 constexpr std::size_t max_candidates = 16;
+/// The prediction cannot tell smaller differences.
+constexpr double noticeably_faster = 0.98;
 
 /// A random move to a free slot or exchange with another rank; nothing if it would change nothing.
 std::optional<Change> random_change(PlacementState& state, Rank rank, Random& random) {
@@ -157,8 +159,7 @@ void TimeSearch::add(std::vector<Core> core_of) {
 }
 
 std::vector<Core> TimeSearch::take_best() {
-  constexpr double noticeable = 0.02;
-  const bool is_faster = candidates_.front().seconds < (1 - noticeable) * first_->seconds;
+  const bool is_faster = candidates_.front().seconds < noticeably_faster * first_->seconds;
   return std::move(is_faster ? candidates_.front().core_of : first_->core_of);
 }
 
@@ -169,7 +170,7 @@ void TimeSearch::judge_by_flows(std::size_t max_judged, StopCondition& stop_cond
   if (candidates_.size() > max_judged) candidates_.resize(max_judged);
   if (std::all_of(candidates_.begin(), candidates_.end(),
                   [&](const Candidate& candidate) { return candidate.core_of == first_->core_of; }) ||
-      stop_condition.should_stop_now() || !is_predicted_by_flows(problem_.graph)) {
+      stop_condition.should_stop_now() || rounds_predicted_by_flows(problem_.graph) == 0) {
     return;
   }
   const Platform platform = *Platform::of(problem_.topology);
@@ -185,7 +186,7 @@ void TimeSearch::judge_by_flows(std::size_t max_judged, StopCondition& stop_cond
     const std::vector<Core>& core_of = judged[at]->core_of;
     const double price = price_.factor(core_of);
     const double seconds =
-        price * *predict_by_flows(problem_.graph, platform, core_of, clearly_slower * fastest / price);
+        price * *predict_by_flows(problem_.graph, platform, core_of, {.limit = clearly_slower * fastest / price});
     judged[at]->seconds = seconds;
     for (double before = fastest; seconds < before && !fastest.compare_exchange_weak(before, seconds);) {
     }
@@ -193,6 +194,22 @@ void TimeSearch::judge_by_flows(std::size_t max_judged, StopCondition& stop_cond
   if (same != candidates_.end()) first_->seconds = same->seconds;
   std::stable_sort(candidates_.begin(), candidates_.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  if (rounds_predicted_by_flows(problem_.graph) < max_rounds_predicted_by_flows) compare_repeated_rounds(platform);
+}
+
+void TimeSearch::compare_repeated_rounds(const Platform& platform) {
+  const double limit = std::min(candidates_.front().seconds / noticeably_faster, noticeably_faster * first_->seconds);
+  const auto end = std::find_if(candidates_.begin(), candidates_.end(),
+                                [&](const Candidate& candidate) { return candidate.seconds > limit; });
+  const auto count = static_cast<std::size_t>(end - candidates_.begin());
+  if (count < 2) return;
+  std::vector<double> seconds(count);
+  parallel_chunks(count, 1, [&](std::size_t at, std::size_t) {
+    const std::vector<Core>& core_of = candidates_[at].core_of;
+    seconds[at] = price_.factor(core_of) * *predict_by_flows(problem_.graph, platform, core_of, {.repeats = true});
+  });
+  const auto fastest = std::min_element(seconds.begin(), seconds.end()) - seconds.begin();
+  std::swap(candidates_.front(), candidates_[static_cast<std::size_t>(fastest)]);
 }
 
 void TimeSearch::improve(const Limits& limits, StopCondition& stop_condition) {

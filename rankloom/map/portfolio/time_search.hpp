@@ -10,6 +10,7 @@
 #include "rankloom/map/mapper.hpp"
 #include "rankloom/map/portfolio/node_price.hpp"
 #include "rankloom/map/stop_condition.hpp"
+#include "rankloom/model/machine/platform.hpp"
 
 namespace rankloom {
 
@@ -46,6 +47,8 @@ class TimeSearch {
     std::vector<Core> core_of;
     double seconds;  // with the price of its nodes
   };
+  /// The first candidate becomes the fastest in several rounds among those that are as fast as the first one.
+  void compare_repeated_rounds(const Platform& platform);
   std::vector<Core> search(const std::vector<Core>& start, const Limits& limits, std::uint64_t seed,
                            StopCondition& stop_condition) const;
 

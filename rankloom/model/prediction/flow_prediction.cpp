@@ -21,7 +21,6 @@ namespace {
 
 /// Messages of all simulated steps together.
 constexpr std::size_t max_flows = 20'000;
-constexpr std::uint32_t max_simulated_rounds = 4;
 constexpr std::size_t max_steps_of_round = 64;
 /// Changes within this part of the expected time happen at once.
 constexpr double resolution = 0.001;
@@ -334,20 +333,26 @@ CommGraph with_node_collectives(const CommGraph& graph, std::span<const std::uin
   return sum(graph, node_traffic(graph, node_of));
 }
 
+/// Messages are distributed over this many rounds.
+std::uint32_t whole_rounds(double rounds) {
+  return static_cast<std::uint32_t>(std::clamp(std::floor(rounds), 1.0, double{max_rounds_predicted_by_flows}));
+}
+
 /// The number of rounds to simulate; 0 if one round has too many messages. It does not depend on the placement, so that
 /// the times of all placements are comparable.
-std::uint32_t count_simulated_rounds(const CommGraph& graph, double rounds) {
+std::uint32_t count_simulated_rounds(const CommGraph& graph, double rounds, bool repeats) {
   if (graph.edge_count() > max_flows) return 0;
   if (has_node_collectives(graph)) {
     std::vector<std::uint32_t> own_nodes(graph.rank_count());
     std::iota(own_nodes.begin(), own_nodes.end(), 0U);
     const CommGraph pairs = with_node_collectives(graph, own_nodes);
-    if (!has_node_collectives(pairs)) return count_simulated_rounds(pairs, rounds);
+    if (!has_node_collectives(pairs)) return count_simulated_rounds(pairs, rounds, repeats);
   }
   std::size_t flows = 0;
-  const auto wanted = static_cast<std::uint32_t>(std::clamp(std::floor(rounds), 1.0, double{max_simulated_rounds}));
+  const std::uint32_t wanted = repeats ? max_rounds_predicted_by_flows : whole_rounds(rounds);
   for (std::uint32_t round = 0; round < wanted; ++round) {
-    for (const ExchangeStep& step : exchange_steps(graph, rounds, round, max_steps_of_round)) flows += step.size();
+    for (const ExchangeStep& step : exchange_steps(graph, rounds, round % whole_rounds(rounds), max_steps_of_round))
+      flows += step.size();
     if (flows > max_flows) return round;
   }
   return wanted;
@@ -359,20 +364,21 @@ double simulate_rounds(const CommGraph& graph, double rounds, std::uint32_t simu
   const double expected = part * predict(graph, platform, core_of).seconds;
   FlowSimulation simulation(platform, core_of, resolution * expected);
   for (std::uint32_t round = 0; round < simulated; ++round) {
-    for (const ExchangeStep& step : exchange_steps(graph, rounds, round, max_steps_of_round)) simulation.add(step);
+    for (const ExchangeStep& step : exchange_steps(graph, rounds, round % whole_rounds(rounds), max_steps_of_round))
+      simulation.add(step);
   }
   return simulation.run(limit * part) / part;
 }
 
 std::optional<double> predict_phase_by_flows(const CommGraph& graph, const Platform& platform,
-                                             std::span<const Core> core_of, double limit) {
+                                             std::span<const Core> core_of, const FlowPredictionOptions& options) {
   const double rounds = rounds_of(graph);
-  const std::uint32_t simulated = count_simulated_rounds(graph, rounds);
+  const std::uint32_t simulated = count_simulated_rounds(graph, rounds, options.repeats);
   if (simulated == 0) return std::nullopt;
-  if (!has_node_collectives(graph)) return simulate_rounds(graph, rounds, simulated, platform, core_of, limit);
+  if (!has_node_collectives(graph)) return simulate_rounds(graph, rounds, simulated, platform, core_of, options.limit);
   std::vector<std::uint32_t> node_of;
   for (const Core core : core_of) node_of.push_back(index(platform.topology().node_of(core)));
-  return simulate_rounds(with_node_collectives(graph, node_of), rounds, simulated, platform, core_of, limit);
+  return simulate_rounds(with_node_collectives(graph, node_of), rounds, simulated, platform, core_of, options.limit);
 }
 
 /// To six significant digits: the others depend on the order of the additions.
@@ -389,20 +395,21 @@ std::span<const CommGraph> phases_of(const CommGraph& graph) {
 
 }  // namespace
 
-bool is_predicted_by_flows(const CommGraph& graph) {
-  const auto phases = phases_of(graph);
-  return std::all_of(phases.begin(), phases.end(),
-                     [](const CommGraph& phase) { return count_simulated_rounds(phase, rounds_of(phase)) > 0; });
+std::uint32_t rounds_predicted_by_flows(const CommGraph& graph) {
+  std::uint32_t fewest = max_rounds_predicted_by_flows;
+  for (const CommGraph& phase : phases_of(graph))
+    fewest = std::min(fewest, count_simulated_rounds(phase, rounds_of(phase), false));
+  return fewest;
 }
 
 std::optional<double> predict_by_flows(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of,
-                                       double limit) {
+                                       const FlowPredictionOptions& options) {
   double total = 0;
   for (const CommGraph& phase : phases_of(graph)) {
-    const auto seconds = predict_phase_by_flows(phase, platform, core_of, limit - total);
+    const auto seconds = predict_phase_by_flows(phase, platform, core_of, {options.limit - total, options.repeats});
     if (!seconds) return std::nullopt;
     total += *seconds;
-    if (total > limit) return unlimited;
+    if (total > options.limit) return unlimited;
   }
   return rounded(total);
 }
