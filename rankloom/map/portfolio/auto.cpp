@@ -418,13 +418,21 @@ class Auto final : public Mapper {
       return bytes <= tolerance * BoundaryTraffic(grid).min_crossing_bytes(ranks_of_node);
     }
 
-    /// If the block placement costs far more than the best one, the traffic does not follow the numbers of the ranks.
+    /// If the block placement costs far more than the best one, or about as much as a random one, the traffic does not
+    /// follow the numbers of the ranks.
     void add_rank_order_embedding() {
-      constexpr double max_ratio = 2;
+      constexpr double max_ratio = 2, max_ratio_to_random = 0.9;
       if (stop_condition_.should_stop_now()) return;
-      const auto block = block_placement(problem_.graph.rank_count(), problem_.topology, problem_.capacities);
-      const double value = evaluate(problem_.graph, problem_.topology, block, problem_.model);
-      if (objective(problem_.model, value) > max_ratio * candidates_.front().cost) return;
+      const auto cost_of = [&](const std::vector<Core>& core_of) {
+        return objective(problem_.model, evaluate(problem_.graph, problem_.topology, core_of, problem_.model));
+      };
+      const std::uint32_t ranks = problem_.graph.rank_count();
+      const double of_block = cost_of(block_placement(ranks, problem_.topology, problem_.capacities));
+      if (of_block > max_ratio * candidates_.front().cost) return;
+      Random random(run_.seed);
+      if (of_block >
+          max_ratio_to_random * cost_of(random_placement(ranks, problem_.topology, problem_.capacities, random)))
+        return;
       const RankOrderLimits limits{.max_visits = preset_.rank_order_visits,
                                    .max_comparisons = preset_.max_rank_order_comparisons,
                                    .cost_to_beat = candidates_.front().cost};

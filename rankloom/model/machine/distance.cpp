@@ -36,17 +36,11 @@ PairCost pair_cost(CostModel model, Cost cost, double hops, Cost min_cost) {
 
 }  // namespace
 
-std::optional<MeshDistance> MeshDistance::of(const Topology& topology, CostModel model) {
-  constexpr std::uint32_t max_size = 1U << 15;
-  if (topology.is_matrix() || !topology.routed() || model == CostModel::quality) return std::nullopt;
-  const auto* const mesh = std::get_if<MeshShape>(&topology.network().shape());
-  if (mesh == nullptr || topology.node_level() != 0 || mesh->sizes.size() > max_dimensions ||
-      std::any_of(mesh->sizes.begin(), mesh->sizes.end(), [](std::uint32_t size) { return size > max_size; })) {
+std::optional<InsideNodes> InsideNodes::of(const Topology& topology, CostModel model) {
+  if (topology.is_matrix() || !topology.routed() || model == CostModel::quality || topology.node_level() != 0)
     return std::nullopt;
-  }
-  MeshDistance result;
+  InsideNodes result;
   result.paths_ = topology.paths().data();
-  result.first_node_bit_ = 65;
   for (std::size_t bit = 64; bit >= 1; --bit) {
     const std::size_t level = topology.level_of_bit(bit);
     if (level == 0) {
@@ -57,6 +51,19 @@ std::optional<MeshDistance> MeshDistance::of(const Topology& topology, CostModel
       return std::nullopt;
     }
   }
+  return result;
+}
+
+std::optional<MeshDistance> MeshDistance::of(const Topology& topology, CostModel model) {
+  constexpr std::uint32_t max_size = 1U << 15;
+  const auto inside = InsideNodes::of(topology, model);
+  if (!inside) return std::nullopt;
+  const auto* const mesh = std::get_if<MeshShape>(&topology.network().shape());
+  if (mesh == nullptr || mesh->sizes.size() > max_dimensions ||
+      std::any_of(mesh->sizes.begin(), mesh->sizes.end(), [](std::uint32_t size) { return size > max_size; })) {
+    return std::nullopt;
+  }
+  MeshDistance result(*inside);
   result.per_hop_ = pair_cost(model, topology.network().per_hop(), 1, {});
   result.dimensions_ = mesh->sizes.size();
   for (std::size_t dimension = 0; dimension < result.dimensions_; ++dimension) {
@@ -75,9 +82,16 @@ std::optional<MeshDistance> MeshDistance::of(const Topology& topology, CostModel
 }
 
 GeneralDistance::GeneralDistance(const Topology& topology, CostModel model)
-    : topology_(&topology), model_(model), min_cost_(topology.min_cost()) {}
+    : topology_(&topology), model_(model), min_cost_(topology.min_cost()) {
+  const auto inside = InsideNodes::of(topology, model);
+  if (!inside || topology.rail_count() > 0 || graph_shape(topology.network()) != nullptr) return;
+  Nodes nodes{*inside, &topology.network(), {}, pair_cost(model, topology.network().per_hop(), 1, {})};
+  nodes.of_core.reserve(topology.core_count());
+  for (const Core core : topology.cores()) nodes.of_core.push_back(topology.node_of(core));
+  nodes_ = std::make_shared<const Nodes>(std::move(nodes));
+}
 
-PairCost GeneralDistance::operator()(Core p, Core q) const {
+PairCost GeneralDistance::of_topology(Core p, Core q) const {
   if (model_ == CostModel::hopbytes) return {static_cast<double>(topology_->hops(p, q)), 0};
   return pair_cost(model_, topology_->cost(p, q), 0, min_cost_);
 }

@@ -3,6 +3,7 @@
 #include "rankloom/map/multilevel/network/network_partition.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 
@@ -103,8 +104,9 @@ class DualBisection {
   /// An edge between the two sides costs weight x (distance between the sides - distance inside a side). An edge to a
   /// vertex elsewhere costs weight x (distance to one side - distance to the other) more on one side.
   void set_pulls(std::uint32_t number, const Half& left, const Half& right, Subgraph& vertices) {
+    const Samples to_left = samples_of(left), to_right = samples_of(right);
     const double cut_distance =
-        mean_distance(left, right) - (mean_distance(left, left) + mean_distance(right, right)) / 2;
+        mean_distance(to_left, to_right) - (mean_distance(to_left, to_left) + mean_distance(to_right, to_right)) / 2;
     if (vertices.original.size() == graph_.vertex_count() || !(cut_distance > 0)) return;
     Array<float> pulls(vertices.original.size(), 0);
     for (std::size_t at = 0; at < pulls.size(); ++at) {
@@ -113,8 +115,8 @@ class DualBisection {
         const std::uint32_t other = half_of_[edge.to];
         if (other == number) continue;
         if (pull_of_[other] == not_computed) {
-          const Half& outside = network_.halves[other];
-          pull_of_[other] = (mean_distance(left, outside) - mean_distance(right, outside)) / cut_distance;
+          const Samples outside = samples_of(network_.halves[other]);
+          pull_of_[other] = (mean_distance(to_left, outside) - mean_distance(to_right, outside)) / cut_distance;
           pulling_.push_back(other);
         }
         pull += edge.weight * pull_of_[other];
@@ -126,22 +128,29 @@ class DualBisection {
     vertices.graph.set_pulls(std::move(pulls));
   }
 
-  /// Estimated from a few blocks of each half, from more of large halves, of which there are few.
-  double mean_distance(const Half& a, const Half& b) const {
-    const auto samples_of = [&](const Half& half) {
-      const std::uint32_t size = half.end - half.begin;
-      return std::min(size, std::uint64_t{size} * 32 >= distances_.count() ? 16U : 4U);
-    };
-    const std::uint64_t samples_a = samples_of(a), samples_b = samples_of(b);
-    const auto sample = [](const Half& half, std::uint64_t at, std::uint64_t samples) {
-      return half.begin + static_cast<std::uint32_t>((2 * at + 1) * (half.end - half.begin) / (2 * samples));
-    };
+  /// A few blocks of a half, more of large halves, of which there are few.
+  struct Samples {
+    static constexpr std::uint32_t max_count = 16;
+    std::array<std::uint32_t, max_count> blocks;
+    std::uint32_t count;
+  };
+  Samples samples_of(const Half& half) const {
+    constexpr std::uint32_t count_of_small_half = 4;
+    const std::uint64_t size = half.end - half.begin;
+    Samples samples;
+    samples.count = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(size, size * 32 >= distances_.count() ? Samples::max_count : count_of_small_half));
+    for (std::uint32_t at = 0; at < samples.count; ++at)
+      samples.blocks[at] = half.begin + static_cast<std::uint32_t>((2 * at + 1) * size / (2 * samples.count));
+    return samples;
+  }
+
+  double mean_distance(const Samples& a, const Samples& b) const {
     double sum = 0;
-    for (std::uint64_t from = 0; from < samples_a; ++from) {
-      for (std::uint64_t to = 0; to < samples_b; ++to)
-        sum += distances_(sample(a, from, samples_a), sample(b, to, samples_b));
+    for (std::uint32_t from = 0; from < a.count; ++from) {
+      for (std::uint32_t to = 0; to < b.count; ++to) sum += distances_(a.blocks[from], b.blocks[to]);
     }
-    return sum / static_cast<double>(samples_a * samples_b);
+    return sum / (double{1} * a.count * b.count);
   }
 
   const WeightedGraph& graph_;
