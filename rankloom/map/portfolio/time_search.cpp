@@ -198,18 +198,20 @@ void TimeSearch::judge_by_flows(std::size_t max_judged, StopCondition& stop_cond
 }
 
 void TimeSearch::compare_repeated_rounds(const Platform& platform) {
-  const double limit = std::min(candidates_.front().seconds / noticeably_faster, noticeably_faster * first_->seconds);
+  constexpr double hardly_slower = 1.1;
+  const double limit = std::min(hardly_slower * candidates_.front().seconds, noticeably_faster * first_->seconds);
   const auto end = std::find_if(candidates_.begin(), candidates_.end(),
                                 [&](const Candidate& candidate) { return candidate.seconds > limit; });
   const auto count = static_cast<std::size_t>(end - candidates_.begin());
   if (count < 2) return;
-  std::vector<double> seconds(count);
+  std::vector<double> once_and_repeated(count);
   parallel_chunks(count, 1, [&](std::size_t at, std::size_t) {
-    const std::vector<Core>& core_of = candidates_[at].core_of;
-    seconds[at] = price_.factor(core_of) * *predict_by_flows(problem_.graph, platform, core_of, {.repeats = true});
+    const Candidate& candidate = candidates_[at];
+    const double repeated = *predict_by_flows(problem_.graph, platform, candidate.core_of, {.repeats = true});
+    once_and_repeated[at] = candidate.seconds * price_.factor(candidate.core_of) * repeated;
   });
-  const auto fastest = std::min_element(seconds.begin(), seconds.end()) - seconds.begin();
-  std::swap(candidates_.front(), candidates_[static_cast<std::size_t>(fastest)]);
+  const auto best = std::min_element(once_and_repeated.begin(), once_and_repeated.end()) - once_and_repeated.begin();
+  std::swap(candidates_.front(), candidates_[static_cast<std::size_t>(best)]);
 }
 
 void TimeSearch::improve(const Limits& limits, StopCondition& stop_condition) {

@@ -47,7 +47,8 @@ class TimeSearch {
     std::vector<Core> core_of;
     double seconds;  // with the price of its nodes
   };
-  /// The first candidate becomes the fastest in several rounds among those that are as fast as the first one.
+  /// Among those that are hardly slower than the first candidate, the fastest both in one round and in several becomes
+  /// the first one.
   void compare_repeated_rounds(const Platform& platform);
   std::vector<Core> search(const std::vector<Core>& start, const Limits& limits, std::uint64_t seed,
                            StopCondition& stop_condition) const;
