@@ -2,6 +2,7 @@
 // map/multilevel/coarsening: a locally heaviest matching in parallel rounds, then two-hop matching.
 #include "rankloom/map/multilevel/coarsening/heavy_edge_matching.hpp"
 
+#include <bit>
 #include <limits>
 #include <numeric>
 
@@ -42,32 +43,37 @@ class HeavyEdgeMatcher {
   }
 
   void choose_neighbours(bool first_round) {
+    const bool all_may_match = labels_.empty() && 2 * std::uint64_t{graph_.max_vertex_weight()} <= max_vertex_weight_;
     parallel_chunks(graph_.vertex_count(), [&](std::size_t begin, std::size_t end) {
       for (auto vertex = static_cast<std::uint32_t>(begin); vertex < end; ++vertex) {
         if (mate_[vertex] != unmatched) continue;
         // A choice that is still free stays the best one.
         if (!first_round && (choice_[vertex] == unmatched || mate_[choice_[vertex]] == unmatched)) continue;
-        choice_[vertex] = best_free_neighbour(vertex);
+        const auto is_free = [&](std::uint32_t to) { return mate_[to] == unmatched; };
+        if (!all_may_match) {
+          choice_[vertex] = best_neighbour(vertex, [&](auto to) { return is_free(to) && may_match(vertex, to); });
+        } else if (first_round) {
+          choice_[vertex] = best_neighbour(vertex, [](auto) { return true; });
+        } else {
+          choice_[vertex] = best_neighbour(vertex, is_free);
+        }
       }
     });
   }
 
   /// The edge rating is KaHIP's "expansion*2". Edges of equal rating are ordered by a random number that both
-  /// ends of the edge compute alike.
-  std::uint32_t best_free_neighbour(std::uint32_t vertex) const {
+  /// ends of the edge compute alike. Without branches: most edges of meshes have equal ratings.
+  template <class Admits>
+  std::uint32_t best_neighbour(std::uint32_t vertex, const Admits& admits) const {
     std::uint32_t best = unmatched;
-    float best_rating = 0;
-    std::uint32_t best_tie_break = 0;
+    std::uint64_t best_key = 0;
     for (const Edge edge : graph_.edges(vertex)) {
-      if (mate_[edge.to] != unmatched || !may_match(vertex, edge.to)) continue;
       const float rating = edge.weight * edge.weight / static_cast<float>(graph_.vertex_weight(edge.to));
-      if (rating < best_rating) continue;
-      const std::uint32_t tie = tie_break(vertex, edge.to);
-      if (rating > best_rating || tie > best_tie_break || (tie == best_tie_break && edge.to < best)) {
-        best = edge.to;
-        best_rating = rating;
-        best_tie_break = tie;
-      }
+      // The bits of floats that are not negative are in the order of their values.
+      const std::uint64_t key = std::uint64_t{std::bit_cast<std::uint32_t>(rating)} << 32 | tie_break(vertex, edge.to);
+      const bool is_better = static_cast<unsigned>(key > best_key) & static_cast<unsigned>(admits(edge.to));
+      best = is_better ? edge.to : best;
+      best_key = is_better ? key : best_key;
     }
     return best;
   }

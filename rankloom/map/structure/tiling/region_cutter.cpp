@@ -3,6 +3,8 @@
 #include "rankloom/map/structure/tiling/region_cutter.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -22,28 +24,29 @@ class RegionCutter {
     for (std::size_t axis = 0; axis < traffic.axes(); ++axis) {
       count_[axis] = traffic.extent(axis) / base_tile[axis];
       cells_per_tile_ *= base_tile[axis];
+      first_bit_[axis + 1] = first_bit_[axis] + std::bit_width(count_[axis]);
     }
   }
 
   std::vector<std::uint32_t> run() {
-    std::vector<KeyedTile> tiles(traffic_.cells() / cells_per_tile_);
-    for (std::uint32_t at = 0; at < tiles.size(); ++at) tiles[at].tile = at;
+    std::vector<Tile> tiles(traffic_.cells() / cells_per_tile_);
+    parallel_chunks(tiles.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t number = begin; number < end; ++number) tiles[number] = tile(number);
+    });
     group_of_.resize(tiles.size());
     assign(slots_.tree().root(), tiles, grid_sides(traffic_), 0);
     return std::move(group_of_);
   }
 
  private:
-  struct KeyedTile {
-    std::uint64_t key;
-    std::uint32_t tile;
-  };
+  /// The coordinates of a tile in the grid of tiles, side by side: at most 2^32 tiles have fewer than 39 bits.
+  using Tile = std::uint64_t;
 
-  void assign(const Part& part, std::span<KeyedTile> tiles, const Sides<double>& sides, std::size_t level) {
+  void assign(const Part& part, std::span<Tile> tiles, const Sides<double>& sides, std::size_t level) {
     const auto parts = slots_.used_children(part);
     if (tiles.size() == 1 || parts.empty()) {
       auto group = static_cast<std::uint32_t>(slots_.first_slot(part) / cells_per_tile_);
-      for (const KeyedTile& keyed : tiles) group_of_[keyed.tile] = group++;
+      for (const Tile tile : tiles) group_of_[number(tile)] = group++;
     } else if (parts.size() == 1) {
       assign(parts.front(), tiles, sides, level);
     } else if (has_network(slots_.tree(), part)) {
@@ -56,7 +59,7 @@ class RegionCutter {
     }
   }
 
-  void split(std::span<const Part> parts, const SlabCuts& cuts, std::size_t at, std::span<KeyedTile> tiles,
+  void split(std::span<const Part> parts, const SlabCuts& cuts, std::size_t at, std::span<Tile> tiles,
              const Sides<double>& sides, std::size_t level) {
     if (parts.size() == 1) return assign(parts.front(), tiles, sides, level + 1);
     const bool last = at + 1 >= cuts.axes;
@@ -74,7 +77,7 @@ class RegionCutter {
   }
 
   /// Recursive halving across the axis with the least crossing traffic: the parts of each half are close to each other.
-  void halve(std::span<const Part> parts, std::span<KeyedTile> tiles, const Sides<double>& sides, std::size_t level) {
+  void halve(std::span<const Part> parts, std::span<Tile> tiles, const Sides<double>& sides, std::size_t level) {
     if (parts.size() == 1) return assign(parts.front(), tiles, sides, level + 1);
     std::size_t best = 0;
     double min_bytes = std::numeric_limits<double>::infinity();
@@ -104,22 +107,94 @@ class RegionCutter {
 
   /// Sorts plane by plane across the axis, each plane in rows along its shortest side, so that a cut inside a plane is
   /// short.
-  void sort_along(std::size_t axis, std::span<KeyedTile> tiles, const Sides<double>& sides) const {
+  void sort_along(std::size_t axis, std::span<Tile> tiles, const Sides<double>& sides) const {
     std::vector<std::size_t> order{axis};
     for (std::size_t other = 0; other < traffic_.axes(); ++other) {
       if (other != axis) order.push_back(other);
     }
     std::stable_sort(order.begin() + 1, order.end(), [&](std::size_t a, std::size_t b) { return sides[a] > sides[b]; });
-    parallel_chunks(tiles.size(), [&](std::size_t begin, std::size_t end) {
-      for (KeyedTile& keyed : tiles.subspan(begin, end - begin)) {
-        std::array<std::uint32_t, max_axes> coordinates{};
-        std::uint32_t rest = keyed.tile;
-        for (std::size_t at = traffic_.axes(); at-- > 0; rest /= count_[at]) coordinates[at] = rest % count_[at];
-        keyed.key = 0;
-        for (const std::size_t at : order) keyed.key = keyed.key * count_[at] + coordinates[at];
+    sort_by_keys(tiles, KeyInBox(*this, tiles, order));
+  }
+
+  Tile tile(std::size_t number) const {
+    Tile tile = 0;
+    for (std::size_t axis = traffic_.axes(); axis-- > 0; number /= count_[axis])
+      tile |= Tile{number % count_[axis]} << first_bit_[axis];
+    return tile;
+  }
+  std::uint32_t number(Tile tile) const {
+    std::uint32_t number = 0;
+    for (std::size_t axis = 0; axis < traffic_.axes(); ++axis) number = number * count_[axis] + coordinate(tile, axis);
+    return number;
+  }
+  std::uint32_t coordinate(Tile tile, std::size_t axis) const {
+    const Tile mask = (Tile{1} << (first_bit_[axis + 1] - first_bit_[axis])) - 1;
+    return static_cast<std::uint32_t>(tile >> first_bit_[axis] & mask);
+  }
+
+  /// The number of a tile in the smallest box around all given ones, with the axes in this order.
+  class KeyInBox {
+   public:
+    KeyInBox(const RegionCutter& cutter, std::span<const Tile> tiles, std::vector<std::size_t> order)
+        : cutter_(cutter), order_(std::move(order)) {
+      const auto bounds = parallel_sum<Bounds>(tiles.size(), [&](std::size_t begin, std::size_t end) {
+        Bounds part;
+        for (const Tile tile : tiles.subspan(begin, end - begin)) {
+          for (const std::size_t axis : order_) part.include(axis, cutter.coordinate(tile, axis));
+        }
+        return part;
+      });
+      for (const std::size_t axis : order_) {
+        lowest_[axis] = bounds.lowest[axis];
+        extent_[axis] = bounds.highest[axis] - bounds.lowest[axis] + 1;
+        volume_ *= extent_[axis];
       }
+    }
+
+    std::uint64_t operator()(Tile tile) const {
+      std::uint64_t key = 0;
+      for (const std::size_t axis : order_)
+        key = key * extent_[axis] + (cutter_.coordinate(tile, axis) - lowest_[axis]);
+      return key;
+    }
+    std::uint64_t volume() const { return volume_; }
+
+   private:
+    struct Bounds {
+      std::array<std::uint32_t, max_axes> lowest, highest{};
+      Bounds() { lowest.fill(std::numeric_limits<std::uint32_t>::max()); }
+      void include(std::size_t axis, std::uint32_t coordinate) {
+        lowest[axis] = std::min(lowest[axis], coordinate);
+        highest[axis] = std::max(highest[axis], coordinate);
+      }
+      Bounds& operator+=(const Bounds& other) {
+        for (std::size_t axis = 0; axis < max_axes; ++axis) {
+          lowest[axis] = std::min(lowest[axis], other.lowest[axis]);
+          highest[axis] = std::max(highest[axis], other.highest[axis]);
+        }
+        return *this;
+      }
+    };
+
+    const RegionCutter& cutter_;
+    std::vector<std::size_t> order_;
+    std::array<std::uint32_t, max_axes> lowest_{}, extent_{};
+    std::uint64_t volume_ = 1;
+  };
+
+  /// Regions nearly fill their boxes: each tile is written to its place in the box, then the gaps are closed.
+  static void sort_by_keys(std::span<Tile> tiles, const KeyInBox& key) {
+    constexpr Tile gap = std::numeric_limits<Tile>::max();
+    constexpr std::uint64_t max_volume_per_tile = 4;
+    if (key.volume() > max_volume_per_tile * tiles.size()) {
+      std::sort(tiles.begin(), tiles.end(), [&](Tile a, Tile b) { return key(a) < key(b); });
+      return;
+    }
+    std::vector<Tile> box(key.volume(), gap);
+    parallel_chunks(tiles.size(), [&](std::size_t begin, std::size_t end) {
+      for (const Tile tile : tiles.subspan(begin, end - begin)) box[key(tile)] = tile;
     });
-    std::sort(tiles.begin(), tiles.end(), [](const KeyedTile& a, const KeyedTile& b) { return a.key < b.key; });
+    std::copy_if(box.begin(), box.end(), tiles.begin(), [](Tile tile) { return tile != gap; });
   }
 
   const OccupiedSlots& slots_;
@@ -128,6 +203,7 @@ class RegionCutter {
   Box base_tile_;
   TopCut top_;
   Box count_ = unit_box();
+  std::array<int, max_axes + 1> first_bit_{};
   std::size_t cells_per_tile_ = 1;
   std::vector<std::uint32_t> group_of_;
 };
