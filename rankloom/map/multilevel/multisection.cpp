@@ -46,6 +46,7 @@ class Multisection {
       return;
     }
     auto children = tree_.children(part);
+    if (is_any_order_best(part, children, original.size())) return place_in_order(children, original);
     const bool is_light = cut_cost(part) * options_.light_step_ratio < max_cut_cost_;
     const PartitionOptions& options = is_light ? light_ : options_.partition;
     KWayPartition partition;
@@ -66,6 +67,20 @@ class Multisection {
   }
 
  private:
+  /// Whether each core takes at most one vertex, and all cores are at the same distance.
+  bool is_any_order_best(const Part& part, std::span<const Part> children, std::size_t vertices) const {
+    return vertices <= tree_.slots(part) && !has_network(tree_, part) &&
+           std::all_of(children.begin(), children.end(),
+                       [&](const Part& child) { return child.is_core() && tree_.slots(child) <= 1; });
+  }
+
+  void place_in_order(std::span<const Part> cores, std::span<const std::uint32_t> vertices) const {
+    auto vertex = vertices.begin();
+    for (const Part& core : cores) {
+      if (vertex != vertices.end() && tree_.slots(core) > 0) core_of_[*vertex++] = Core{core.begin};
+    }
+  }
+
   double distance(const Part& a, const Part& b) const {
     return std::visit([&](const auto& d) { return d(Core{a.begin}, Core{b.begin}).per_byte; }, distance_);
   }

@@ -86,41 +86,77 @@ Rows rows_by_chunks(std::size_t count, const Append& append) {
 
 }  // namespace
 
+namespace {
+
+/// Adds up the edges of one coarse vertex after another. Without branches: no processor predicts which neighbours two
+/// vertices have in common.
+class CoarseRow {
+ public:
+  explicit CoarseRow(std::uint32_t coarse_count) : position_(coarse_count, not_in_row), row_(1) {}
+
+  void begin(std::uint32_t coarse, std::size_t max_edges) {
+    if (row_.size() <= max_edges) row_.resize(2 * max_edges + 1);
+    coarse_ = coarse;
+    position_[coarse] = loops;
+    end_ = loops + 1;
+  }
+
+  void add(std::uint32_t to, float weight) {
+    const std::uint32_t position = position_[to];
+    const bool is_new = position == not_in_row;
+    const std::uint32_t at = is_new ? end_ : position;
+    position_[to] = at;
+    row_[at] = {to, (is_new ? 0 : row_[at].weight) + weight};
+    end_ += is_new ? 1 : 0;
+  }
+
+  /// The edges in the order in which their ends were added.
+  std::span<const Edge> finish() {
+    const auto edges = std::span<const Edge>(row_).subspan(loops + 1, end_ - loops - 1);
+    for (const Edge edge : edges) position_[edge.to] = not_in_row;
+    position_[coarse_] = not_in_row;
+    return edges;
+  }
+
+ private:
+  static constexpr std::uint32_t not_in_row = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t loops = 0;  // where edges within the coarse vertex are added up
+  Array<std::uint32_t> position_;            // of each coarse neighbour in the row
+  std::vector<Edge> row_;
+  std::uint32_t coarse_ = 0, end_ = 0;
+};
+
+}  // namespace
+
 WeightedGraph contract(const WeightedGraph& graph, std::span<const std::uint32_t> coarse_of,
                        std::uint32_t coarse_count) {
   const TimedSection timing("contraction");
-  constexpr std::uint32_t not_in_row = std::numeric_limits<std::uint32_t>::max();
   const CoarseMembers members(coarse_of, coarse_count);
   Array<std::uint32_t> vertex_weights(coarse_count);
-  oneapi::tbb::enumerable_thread_specific<std::vector<std::uint32_t>> positions(
-      [&] { return std::vector<std::uint32_t>(coarse_count, not_in_row); });
+  oneapi::tbb::enumerable_thread_specific<CoarseRow> coarse_rows([&] { return CoarseRow(coarse_count); });
   Rows rows = rows_by_chunks(coarse_count, [&](std::size_t begin, std::size_t end, std::vector<Edge>& coarse_edges,
                                                std::span<std::uint64_t> degrees) {
-    auto& position = positions.local();  // of each coarse neighbour in the current row
+    CoarseRow& row = coarse_rows.local();
     std::uint64_t max_edges = 0;
     for (std::size_t coarse = begin; coarse < end; ++coarse) {
       for (const std::uint32_t vertex : members[coarse]) max_edges += graph.edges(vertex).size();
     }
     coarse_edges.reserve(max_edges);
-    for (std::size_t coarse = begin; coarse < end; ++coarse) {
-      const std::size_t row = coarse_edges.size();
+    for (auto coarse = static_cast<std::uint32_t>(begin); coarse < end; ++coarse) {
+      std::size_t max_row_edges = 0;
       std::uint32_t vertex_weight = 0;
       for (const std::uint32_t vertex : members[coarse]) {
+        max_row_edges += graph.edges(vertex).size();
         vertex_weight += graph.vertex_weight(vertex);
-        for (const Edge edge : graph.edges(vertex)) {
-          const std::uint32_t to = coarse_of[edge.to];
-          if (to == coarse) continue;
-          if (position[to] == not_in_row) {
-            position[to] = static_cast<std::uint32_t>(coarse_edges.size() - row);
-            coarse_edges.push_back({to, edge.weight});
-          } else {
-            coarse_edges[row + position[to]].weight += edge.weight;
-          }
-        }
       }
-      for (std::size_t edge = row; edge < coarse_edges.size(); ++edge) position[coarse_edges[edge].to] = not_in_row;
+      row.begin(coarse, max_row_edges);
+      for (const std::uint32_t vertex : members[coarse]) {
+        for (const Edge edge : graph.edges(vertex)) row.add(coarse_of[edge.to], edge.weight);
+      }
+      const auto edges = row.finish();
+      coarse_edges.insert(coarse_edges.end(), edges.begin(), edges.end());
       vertex_weights[coarse] = vertex_weight;
-      degrees[coarse - begin] = coarse_edges.size() - row;
+      degrees[coarse - begin] = edges.size();
     }
   });
   WeightedGraph coarse_graph(std::move(rows.offsets), std::move(rows.edges), std::move(vertex_weights));

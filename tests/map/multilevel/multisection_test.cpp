@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rankloom/map/multilevel/multisection.hpp"
 
+#include <map>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "rankloom/core/parallel.hpp"
@@ -70,6 +73,18 @@ TEST(Multisection, PlacesAShuffledGridFarBelowTheCostOfBlock) {
       make_problem(rankloom::testing::shuffled_grid(32, 32, 1), topology("node:32=100 package:8=10 core:4=1"));
   const double block = problem.cost(block_placement(1024, problem.topology, problem.capacities));
   EXPECT_LT(problem.cost(partition(problem)), 0.3 * block);
+}
+
+TEST(Multisection, CoresAtOneDistanceTakeRanksInTheirOrder) {
+  for (const char* machine : {"core:12", "node:3 core:4", "torus:2x2 core:4"}) {
+    const auto problem = make_problem(rankloom::testing::random_graph(12, 0.3, 1), topology(machine));
+    const auto core_of = partition(problem);
+    std::map<Node, Core> last_on_node;
+    for (const Core core : core_of) {
+      const auto [last, is_first] = last_on_node.try_emplace(problem.topology.node_of(core), core);
+      EXPECT_TRUE(is_first || std::exchange(last->second, core) < core) << machine;
+    }
+  }
 }
 
 TEST(Multisection, IsTheSameForAnyNumberOfThreads) {
