@@ -133,7 +133,8 @@ std::optional<Usage> measure_scale(const std::string& programs) {
   const std::string program = programs + "/rankloom";
   const auto file = [&](const char* name) { return folder->path() + "/" + name; };
   const std::string machine = "spine:48=12GB/s leaf:16=25GB/s node:16=50GB/s core:8=450GB/s";
-  const std::string hosts = "gpu[1-12288]";
+  std::string hosts = "gpu1";
+  for (int node = 2; node <= 12288; ++node) hosts += fmt::format(",gpu{}", node);
   Usage total{0, 0, true};
   for (auto words : std::vector<std::vector<std::string>>{
            {"gen", "llm", "--gpus", "98304", "--tp", "8", "--pp", "16", "--layers", "128", "--hidden", "16384", "-o",

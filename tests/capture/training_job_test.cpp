@@ -12,6 +12,7 @@
 
 #include "rankloom/capture/generate/training/known_models.hpp"
 #include "rankloom/capture/generate/training/training_step.hpp"
+#include "rankloom/model/graph/traffic_parts.hpp"
 
 namespace rankloom {
 namespace {
@@ -191,6 +192,18 @@ TEST(TrainingStep, TheTableCountsTheBytesOfTheProfile) {
     std::erase_if(profile.collectives, [](const Collective& call) { return call.op == CollectiveOp::allreduce; });
     EXPECT_NEAR(traffic(profile, CollectiveModel::logical).total_bytes(), bytes, bytes * 1e-12) << job;
   }
+}
+
+TEST(TrainingStep, OfAHundredThousandGpusHasFewPairsPerRank) {
+  const TrainingJob job = resolved("gpus=98304,tp=8,pp=16,layers=128,hidden=16384");
+  ASSERT_EQ(job.data, 768U);
+  auto step = make_training_step(job);
+  ASSERT_TRUE(step) << to_string(step.error());
+  const CommGraph graph = traffic(std::move(step->profile), CollectiveModel::automatic);
+  // Three of the tensor group, two of the pipeline and one of the ring of the gradients.
+  EXPECT_LE(graph.edge_count(), 98'304U * 6U);
+  ASSERT_NE(graph.parts(), nullptr);
+  EXPECT_LE(graph.parts()->phases.back().edge_count(), 98'304U) << "gradients";
 }
 
 TEST(TrainingJob, TheOrderDecidesWhichDimensionVariesFastest) {

@@ -266,10 +266,22 @@ TEST(Collectives, EqualCallsAreSummedUp) {
 
 TEST(Collectives, TreesOfAHundredThousandRanksStaySparse) {
   Profile profile = silent_profile(100'000);
-  for (const CollectiveOp op : {CollectiveOp::barrier, CollectiveOp::bcast, CollectiveOp::gather,
-                                CollectiveOp::allreduce, CollectiveOp::allgather, CollectiveOp::scan})
+  for (const CollectiveOp op :
+       {CollectiveOp::barrier, CollectiveOp::bcast, CollectiveOp::gather, CollectiveOp::allreduce,
+        CollectiveOp::allgather, CollectiveOp::reduce_scatter, CollectiveOp::scan})
     profile.collectives.push_back({.op = op, .bytes = 8, .count = 1});
   EXPECT_LT(traffic(std::move(profile), CollectiveModel::tree).edge_count(), 100'000U * 60U);
+}
+
+TEST(Collectives, AReduceScatterOfManyMembersIsARingWithTheBytesOfAPairwiseExchange) {
+  const CommGraph pairwise = expand(CollectiveOp::reduce_scatter, CollectiveModel::tree, 64);
+  const CommGraph ring = expand(CollectiveOp::reduce_scatter, CollectiveModel::tree, 65);
+  EXPECT_EQ(pairwise.edge_count(), 64U * 63U);
+  EXPECT_EQ(ring.edge_count(), 65U);
+  EXPECT_EQ(bytes_from(pairwise, Rank{5}), 63 * block * calls);
+  EXPECT_EQ(bytes_from(ring, Rank{5}), 64 * block * calls);
+  EXPECT_EQ(ring.total_messages(), 65 * 64 * calls);
+  EXPECT_THAT(ring.targets(Rank{64}), ElementsAre(Rank{0}));
 }
 
 TEST(Traffic, IsThePointToPointGraphItselfWhenThereIsNothingToAdd) {

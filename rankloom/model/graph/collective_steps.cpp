@@ -29,6 +29,10 @@ CollectiveSteps logical_steps(CollectiveOp op) {
   return {};
 }
 
+/// More members reduce and scatter along a ring, one of the algorithms of NCCL and Open MPI. Each of them sends as many
+/// blocks as in a pairwise exchange, but to one other member, so that the graph stays sparse.
+constexpr double max_members_of_pairwise_reduction = 64;
+
 CollectiveSteps tree_steps(CollectiveOp op, double size) {
   switch (op) {
     case CollectiveOp::barrier:
@@ -46,7 +50,9 @@ CollectiveSteps tree_steps(CollectiveOp op, double size) {
     case CollectiveOp::allgather:
       return {{Shape::ring, size - 1, size - 1}};
     case CollectiveOp::alltoall:
+      return {{Shape::all_pairs}};
     case CollectiveOp::reduce_scatter:
+      if (size > max_members_of_pairwise_reduction) return {{Shape::ring, size - 1, size - 1}};
       return {{Shape::all_pairs}};
     case CollectiveOp::scan:
       return {{Shape::partial_doubling}};
