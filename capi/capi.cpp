@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <mutex>
 #include <new>
 
 #include <fmt/format.h>
@@ -27,7 +28,12 @@ struct rankloom_mapping {
   std::vector<std::uint32_t> cores;
 };
 struct rankloom_allocator {
+  explicit rankloom_allocator(bridge::JobTable table) : jobs(std::move(table)) {}
   bridge::JobTable jobs;
+  mutable std::mutex mutex;  ///< Of `jobs`.
+};
+struct rankloom_proposal {
+  bridge::Proposal proposal;
 };
 
 namespace {
@@ -350,7 +356,7 @@ int rankloom_allocator_create(const rankloom_topology* topology, const char* pol
     if (topology == nullptr) return missing("topology");
     auto jobs = bridge::JobTable::of(topology->topology, string_or_empty(policy), string_or_empty(exclusive));
     if (!jobs) return report(jobs.error());
-    *allocator = new rankloom_allocator{std::move(*jobs)};
+    *allocator = new rankloom_allocator(std::move(*jobs));
     return int{RANKLOOM_OK};
   });
 }
@@ -360,6 +366,7 @@ int rankloom_allocator_request(rankloom_allocator* allocator, uint32_t nodes, co
   return catch_exceptions([&] {
     if (allocator == nullptr) return missing("allocator");
     if (job == nullptr) return missing("job");
+    const std::lock_guard lock(allocator->mutex);
     auto placed = allocator->jobs.request(nodes, string_or_empty(policy), string_or_empty(fallback));
     if (!placed) return report(placed.error());
     if (!*placed) return int{RANKLOOM_WAIT};
@@ -372,6 +379,7 @@ int rankloom_allocator_job(const rankloom_allocator* allocator, uint64_t job, ra
   return catch_exceptions([&] {
     if (allocator == nullptr) return missing("allocator");
     if (info == nullptr) return missing("info");
+    const std::lock_guard lock(allocator->mutex);
     auto found = allocator->jobs.find(job);
     if (!found) return report(found.error());
     const Allocation& allocation = **found;
@@ -388,6 +396,7 @@ int rankloom_allocator_job_nodes(const rankloom_allocator* allocator, uint64_t j
   return catch_exceptions([&] {
     if (allocator == nullptr) return missing("allocator");
     if (nodes == nullptr && capacity > 0) return missing("nodes");
+    const std::lock_guard lock(allocator->mutex);
     auto found = allocator->jobs.find(job);
     if (!found) return report(found.error());
     const std::vector<Node>& allocated = (*found)->nodes;
@@ -399,6 +408,7 @@ int rankloom_allocator_job_nodes(const rankloom_allocator* allocator, uint64_t j
 int rankloom_allocator_release(rankloom_allocator* allocator, uint64_t job) {
   return catch_exceptions([&] {
     if (allocator == nullptr) return missing("allocator");
+    const std::lock_guard lock(allocator->mutex);
     auto done = allocator->jobs.release(job);
     return done ? int{RANKLOOM_OK} : report(done.error());
   });
@@ -407,6 +417,7 @@ int rankloom_allocator_release(rankloom_allocator* allocator, uint64_t job) {
 int rankloom_allocator_drain(rankloom_allocator* allocator, uint32_t node, int failed) {
   return catch_exceptions([&] {
     if (allocator == nullptr) return missing("allocator");
+    const std::lock_guard lock(allocator->mutex);
     auto done = allocator->jobs.drain(node, failed != 0);
     return done ? int{RANKLOOM_OK} : report(done.error());
   });
@@ -415,14 +426,109 @@ int rankloom_allocator_drain(rankloom_allocator* allocator, uint32_t node, int f
 int rankloom_allocator_resume(rankloom_allocator* allocator, uint32_t node) {
   return catch_exceptions([&] {
     if (allocator == nullptr) return missing("allocator");
+    const std::lock_guard lock(allocator->mutex);
     auto done = allocator->jobs.resume(node);
     return done ? int{RANKLOOM_OK} : report(done.error());
   });
 }
 
 uint32_t rankloom_allocator_free_nodes(const rankloom_allocator* allocator) {
-  return allocator == nullptr ? 0 : allocator->jobs.free_nodes();
+  if (allocator == nullptr) return 0;
+  const std::lock_guard lock(allocator->mutex);
+  return allocator->jobs.free_nodes();
 }
 void rankloom_allocator_free(rankloom_allocator* allocator) {
   delete allocator;
+}
+
+namespace {
+
+rankloom_propose_options default_propose_options() {
+  rankloom_propose_options options{};
+  options.size = sizeof(options);
+  options.limit_ms = bridge::ProposalRequest().limit_ms;
+  return options;
+}
+
+Result<bridge::ProposalRequest> make_proposal_request(const rankloom_propose_options* given) {
+  if (given == nullptr) return bridge::ProposalRequest();
+  auto options = from_caller(*given, default_propose_options(), "options");
+  if (!options) return propagate(options);
+  return bridge::ProposalRequest{.nodes = options->nodes,
+                                 .prefer = string_or_empty(options->prefer),
+                                 .communication = options->communication,
+                                 .limit_ms = options->limit_ms};
+}
+
+}  // namespace
+
+int rankloom_propose_options_init(rankloom_propose_options* options, size_t size) {
+  return catch_exceptions([&] {
+    if (options == nullptr) return missing("options");
+    options->size = size;
+    return to_caller(default_propose_options(), options, "size");
+  });
+}
+
+int rankloom_allocator_propose(const rankloom_allocator* allocator, const rankloom_graph* graph,
+                               const rankloom_propose_options* options, rankloom_proposal** proposal) {
+  return catch_exceptions([&] {
+    if (proposal == nullptr) return missing("proposal");
+    *proposal = nullptr;
+    if (allocator == nullptr) return missing("allocator");
+    if (graph == nullptr) return missing("graph");
+    auto request = make_proposal_request(options);
+    if (!request) return report(request.error());
+    std::unique_lock lock(allocator->mutex);
+    const Occupancy occupancy = allocator->jobs.occupancy();
+    lock.unlock();
+    auto made = allocator->jobs.planner()->propose(allocator->jobs.allocator(), occupancy, graph->graph, *request);
+    if (!made) return report(made.error());
+    if (!*made) return int{RANKLOOM_WAIT};
+    *proposal = new rankloom_proposal{**std::move(made)};
+    return int{RANKLOOM_OK};
+  });
+}
+
+uint32_t rankloom_proposal_node_count(const rankloom_proposal* proposal) {
+  return proposal == nullptr ? 0 : static_cast<std::uint32_t>(proposal->proposal.nodes.size());
+}
+const uint32_t* rankloom_proposal_nodes(const rankloom_proposal* proposal) {
+  return proposal == nullptr ? nullptr : proposal->proposal.nodes.data();
+}
+uint32_t rankloom_proposal_ranks(const rankloom_proposal* proposal) {
+  return proposal == nullptr ? 0 : static_cast<std::uint32_t>(proposal->proposal.cores.size());
+}
+const uint32_t* rankloom_proposal_cores(const rankloom_proposal* proposal) {
+  return proposal == nullptr ? nullptr : proposal->proposal.cores.data();
+}
+const char* rankloom_proposal_reason(const rankloom_proposal* proposal) {
+  return proposal == nullptr ? "" : proposal->proposal.reason.c_str();
+}
+
+int rankloom_proposal_seconds(const rankloom_proposal* proposal, double* seconds, double* seconds_default) {
+  return catch_exceptions([&] {
+    if (proposal == nullptr) return missing("proposal");
+    if (seconds != nullptr) *seconds = proposal->proposal.seconds;
+    if (seconds_default != nullptr) *seconds_default = proposal->proposal.seconds_default;
+    return int{RANKLOOM_OK};
+  });
+}
+
+int rankloom_allocator_commit(rankloom_allocator* allocator, const rankloom_proposal* proposal, uint64_t* job) {
+  return catch_exceptions([&] {
+    if (allocator == nullptr) return missing("allocator");
+    if (proposal == nullptr) return missing("proposal");
+    if (job == nullptr) return missing("job");
+    const std::lock_guard lock(allocator->mutex);
+    auto committed = allocator->jobs.commit(proposal->proposal);
+    if (!committed) return report(committed.error());
+    if (!*committed) return int{RANKLOOM_WAIT};
+    *job = **committed;
+    return int{RANKLOOM_OK};
+  });
+}
+
+void rankloom_proposal_free(rankloom_proposal* proposal) {
+  delete proposal;
 }

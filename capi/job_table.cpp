@@ -56,9 +56,21 @@ Result<std::optional<std::uint64_t>> JobTable::request(std::uint64_t nodes, std:
   auto allocation = allocate_nodes(allocator_, occupancy_, *row, static_cast<std::uint32_t>(nodes),
                                    {.limits = {}, .fallback = *parsed_fallback});
   if (!allocation) return std::optional<std::uint64_t>();
-  occupancy_.add(*allocation);
-  jobs_.emplace(next_job_, std::move(*allocation));
-  return std::optional(next_job_++);
+  return std::optional(add(std::move(*allocation)));
+}
+
+Result<std::optional<std::uint64_t>> JobTable::commit(const Proposal& proposal) {
+  if (proposal.planner != planner_)
+    return fail(Code::usage, at("proposal"), "the proposal was made by another allocator",
+                "commit it to the allocator that made it");
+  if (!occupancy_.fits(proposal.allocation)) return std::optional<std::uint64_t>();
+  return std::optional(add(proposal.allocation));
+}
+
+std::uint64_t JobTable::add(Allocation allocation) {
+  occupancy_.add(allocation);
+  jobs_.emplace(next_job_, std::move(allocation));
+  return next_job_++;
 }
 
 Result<const Allocation*> JobTable::find(std::uint64_t job) const {

@@ -11,8 +11,8 @@
  * argument list. On failure these results are unchanged (handles: NULL). The library lets no C++ exception out, prints
  * nothing, and does not exit.
  * - Each thread has its last error: rankloom_error(), rankloom_error_where() and rankloom_error_hint().
- * - Graphs, topologies and mappings are immutable, and several threads may use them at the same time. An allocator may
- * be used by one thread at a time.
+ * - Graphs, topologies, mappings and proposals are immutable, and several threads may use them at the same time. So may
+ * they use an allocator: its calls lock it, except that rankloom_allocator_propose computes without the lock.
  * - The same input, options and seed give the same mapping, independent of the number of threads.
  * - ABI: functions and fields are added but never changed. Structs begin with their size, so that programs built with
  * an older header continue to work. An incompatible change increments RANKLOOM_ABI_VERSION and the SONAME.
@@ -182,6 +182,48 @@ RANKLOOM_API int rankloom_allocator_release(rankloom_allocator* allocator, uint6
  * router. */
 RANKLOOM_API int rankloom_allocator_drain(rankloom_allocator* allocator, uint32_t node, int failed);
 RANKLOOM_API int rankloom_allocator_resume(rankloom_allocator* allocator, uint32_t node);
+
+/* ---- nodes and mapping of a job with known traffic -------------------------------------------------------------- */
+
+/* Initialise it by rankloom_propose_options_init before changing fields. */
+typedef struct rankloom_propose_options {
+  size_t size;          /* of this struct in the header that the caller was compiled with */
+  uint32_t nodes;       /* 0: as many as the ranks need */
+  uint32_t reserved;    /* 0 */
+  const char* prefer;   /* "balanced", "job" or "packing", as `alloc request --prefer`; NULL: "balanced" */
+  double communication; /* the part of the run time that is communication; 0: 0.3 */
+  double limit_ms;      /* time limit of the call; the best found by then is returned. 50; 0: none */
+} rankloom_propose_options;
+
+#define RANKLOOM_PROPOSE_OPTIONS_SIZE sizeof(rankloom_propose_options)
+
+/* Sets all defaults. size: RANKLOOM_PROPOSE_OPTIONS_SIZE. */
+RANKLOOM_API int rankloom_propose_options_init(rankloom_propose_options* options, size_t size);
+
+typedef struct rankloom_proposal rankloom_proposal;
+
+/* Chooses isolated nodes for a job by the policy closed-fit, and maps its ranks onto them. Nothing is reserved: commit
+ * the proposal. RANKLOOM_WAIT: no nodes now. graph: from a profile, from edges, or from a pattern such as
+ * "gen:stencil2d:ranks=64"; options: NULL for all defaults. */
+RANKLOOM_API int rankloom_allocator_propose(const rankloom_allocator* allocator, const rankloom_graph* graph,
+                                            const rankloom_propose_options* options, rankloom_proposal** proposal);
+RANKLOOM_API uint32_t rankloom_proposal_node_count(const rankloom_proposal* proposal);
+/* The nodes in increasing order; valid as long as the proposal. */
+RANKLOOM_API const uint32_t* rankloom_proposal_nodes(const rankloom_proposal* proposal);
+RANKLOOM_API uint32_t rankloom_proposal_ranks(const rankloom_proposal* proposal);
+/* The core of every rank; valid as long as the proposal. */
+RANKLOOM_API const uint32_t* rankloom_proposal_cores(const rankloom_proposal* proposal);
+/* "box 2x8: predicted run time 31 % below box 4x4, same packing" */
+RANKLOOM_API const char* rankloom_proposal_reason(const rankloom_proposal* proposal);
+/* The predicted communication time, and that of the default placement of launchers on the same nodes; NaN: not
+ * computed within the time limit. Either pointer may be NULL. */
+RANKLOOM_API int rankloom_proposal_seconds(const rankloom_proposal* proposal, double* seconds, double* seconds_default);
+/* Starts a job on the proposed nodes. RANKLOOM_WAIT: another job has taken some of them, or links that they use, since
+ * the proposal was made; propose again. A proposal may be committed again after its job was released. */
+RANKLOOM_API int rankloom_allocator_commit(rankloom_allocator* allocator, const rankloom_proposal* proposal,
+                                           uint64_t* job);
+RANKLOOM_API void rankloom_proposal_free(rankloom_proposal* proposal);
+
 RANKLOOM_API uint32_t rankloom_allocator_free_nodes(const rankloom_allocator* allocator);
 RANKLOOM_API void rankloom_allocator_free(rankloom_allocator* allocator);
 

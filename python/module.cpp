@@ -284,12 +284,38 @@ void describe_topology(py::module_& module) {
 }
 
 void describe_allocator(py::module_& module) {
+  py::class_<bridge::Proposal>(module, "Proposal")
+      .def_property_readonly("nodes",
+                             [](const py::object& self) {
+                               const auto& nodes = self.cast<const bridge::Proposal&>().nodes;
+                               return view<std::uint32_t>(nodes.data(), nodes.size(), self);
+                             })
+      .def_property_readonly("cores",
+                             [](const py::object& self) {
+                               const auto& cores = self.cast<const bridge::Proposal&>().cores;
+                               return view<std::uint32_t>(cores.data(), cores.size(), self);
+                             })
+      .def_readonly("reason", &bridge::Proposal::reason)
+      .def_readonly("seconds", &bridge::Proposal::seconds)
+      .def_readonly("seconds_default", &bridge::Proposal::seconds_default);
   py::class_<bridge::JobTable>(module, "Allocator")
       .def(py::init([](const Topology& topology, const std::string& policy, const std::string& exclusive) {
         return or_throw(bridge::JobTable::of(topology, policy, exclusive));
       }))
       .def("request", [](bridge::JobTable& jobs, std::uint64_t nodes, const std::string& policy,
                          const std::string& fallback) { return or_throw(jobs.request(nodes, policy, fallback)); })
+      .def("propose",
+           [](const bridge::JobTable& jobs, const CommGraph& graph, std::uint64_t nodes, const std::string& prefer,
+              double communication, double limit_ms) {
+             const Occupancy occupancy = jobs.occupancy();  // other threads may change the jobs meanwhile
+             const auto planner = jobs.planner();
+             const Allocator allocator = jobs.allocator();
+             const bridge::ProposalRequest request{
+                 .nodes = nodes, .prefer = prefer, .communication = communication, .limit_ms = limit_ms};
+             return without_gil([&] { return planner->propose(allocator, occupancy, graph, request); });
+           })
+      .def("commit",
+           [](bridge::JobTable& jobs, const bridge::Proposal& proposal) { return or_throw(jobs.commit(proposal)); })
       .def("release", [](bridge::JobTable& jobs, std::uint64_t job) { or_throw(jobs.release(job)); })
       .def("job", &job_dict)
       .def("jobs",

@@ -25,8 +25,8 @@ from ._bench import bench
 from ._error import Error
 
 __version__: str = _rankloom.__version__
-__all__ = ["Allocator", "Error", "Graph", "Job", "MapResult", "Topology", "bench", "cost_models", "evaluate", "formats", "map", "mappers",
-           "patterns", "policies"]
+__all__ = ["Allocator", "Error", "Graph", "Job", "MapResult", "Proposal", "Topology", "bench", "cost_models", "evaluate", "formats", "map",
+           "mappers", "patterns", "policies"]
 
 PathOrText = Union[str, "os.PathLike[str]"]
 
@@ -363,8 +363,47 @@ class Job:
     isolated: bool  #: no other job used the same routers or links when the nodes were selected
 
 
+class Proposal:
+    """Nodes for a job, and a core for each of its ranks. Nothing is reserved until the proposal is committed."""
+
+    __slots__ = ("_proposal",)
+
+    def __init__(self, proposal: _rankloom.Proposal) -> None:
+        if not isinstance(proposal, _rankloom.Proposal):
+            raise Error("the constructor is not public", "Proposal", "use Allocator.propose")
+        self._proposal = proposal
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """The nodes in increasing order."""
+        return self._proposal.nodes
+
+    @property
+    def cores(self) -> np.ndarray:
+        """The core of every rank."""
+        return self._proposal.cores
+
+    @property
+    def reason(self) -> str:
+        """Why these nodes: "box 2x8: predicted run time 31 % below box 4x4, same packing"."""
+        return self._proposal.reason
+
+    @property
+    def seconds(self) -> float:
+        """The predicted communication time; NaN: not computed within the time limit."""
+        return self._proposal.seconds
+
+    @property
+    def seconds_default(self) -> float:
+        """That of the default placement of launchers on the same nodes."""
+        return self._proposal.seconds_default
+
+    def __repr__(self) -> str:
+        return f"<rankloom.Proposal: {len(self.cores)} ranks on {len(self.nodes)} nodes; {self.reason}>"
+
+
 class Allocator:
-    """Allocates nodes to several jobs such that jobs do not share routers or links. Not thread-safe.
+    """Allocates nodes to several jobs such that jobs do not share routers or links.
 
     policy     a name of `policies()`
     exclusive  the resources that two jobs must not share, "routers" or "links"; None: the default of the network
@@ -385,6 +424,27 @@ class Allocator:
             raise Error("the number of nodes is missing or ambiguous", "request", "pass either nodes or tasks")
         count = _integer("nodes", nodes) if nodes is not None else -(-_integer("tasks", tasks, 1) // self._jobs.cores_per_node)
         job = self._jobs.request(count, policy or "", fallback)
+        return None if job is None else self._job(job)
+
+    def propose(self, graph: Graph, nodes: Optional[int] = None, *, prefer: str = "balanced", communication: Optional[float] = None,
+                limit: Optional[float] = 0.05) -> Optional[Proposal]:
+        """Chooses isolated nodes for a job by the policy closed-fit, and maps its ranks onto them. None: no nodes now.
+
+        nodes          by default as many as the ranks of the graph need
+        prefer         balanced, job (the run time) or packing (the nodes taken from others)
+        communication  the part of the run time that is communication; by default 0.3
+        limit          seconds; the best proposal found by then is returned. None: no limit
+
+        It releases the global interpreter lock, so other threads continue.
+        """
+        milliseconds = 0.0 if limit is None else 1000 * float(limit) or -1.0
+        proposal = self._jobs.propose(graph._graph, 0 if nodes is None else _integer("nodes", nodes, 1), prefer,
+                                      0.0 if communication is None else float(communication) or -1.0, milliseconds)
+        return None if proposal is None else Proposal(proposal)
+
+    def commit(self, proposal: Proposal) -> Optional[Job]:
+        """Starts a job on the proposed nodes. None: another job has taken some of them, or links that they use."""
+        job = self._jobs.commit(proposal._proposal)
         return None if job is None else self._job(job)
 
     def release(self, job: Union[Job, int]) -> None:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tests the C library from C11: its results and its errors. Prints failed checks; the exit status is their number. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,6 +141,207 @@ static void allocates_nodes_to_jobs(void) {
   rankloom_allocator_free(allocator);
 }
 
+/* Whether every rank has a core of its own on one of the nodes, which are in increasing order. */
+static int is_valid_proposal(const rankloom_topology* topology, const rankloom_proposal* proposal) {
+  const uint32_t* nodes = rankloom_proposal_nodes(proposal);
+  const uint32_t* cores = rankloom_proposal_cores(proposal);
+  for (uint32_t i = 1; i < rankloom_proposal_node_count(proposal); ++i) {
+    if (nodes[i - 1] >= nodes[i]) return 0;
+  }
+  for (uint32_t rank = 0; rank < rankloom_proposal_ranks(proposal); ++rank) {
+    uint32_t node = 0, found = 0;
+    if (rankloom_topology_locate(topology, cores[rank], &node, NULL) != RANKLOOM_OK) return 0;
+    for (uint32_t i = 0; i < rankloom_proposal_node_count(proposal); ++i) found += nodes[i] == node;
+    for (uint32_t other = 0; other < rank; ++other) found -= cores[other] == cores[rank];
+    if (found != 1) return 0;
+  }
+  return 1;
+}
+
+static void proposes_nodes_and_a_mapping_for_the_traffic_of_a_job(void) {
+  rankloom_topology* topology = NULL;
+  rankloom_allocator* allocator = NULL;
+  rankloom_graph* ring = NULL;
+  rankloom_graph* exchange = NULL;
+  rankloom_proposal* proposal = NULL;
+  rankloom_proposal* rival = NULL;
+  rankloom_propose_options options;
+  rankloom_job_info info = {sizeof(info), 0, 0, 0, 0};
+  uint64_t job = 0, other = 0;
+  uint32_t nodes[16];
+  double seconds = 0, seconds_default = 0;
+  CHECK(rankloom_topology_load("torus:8x8 core:2", &topology) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_create(topology, NULL, NULL, &allocator) == RANKLOOM_OK);
+  CHECK(rankloom_graph_load("gen:stencil2d:ranks=32,shuffle=true", NULL, NULL, &ring) == RANKLOOM_OK);
+  CHECK(rankloom_graph_load("gen:alltoall:ranks=32", NULL, NULL, &exchange) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_propose(allocator, ring, NULL, &proposal) == RANKLOOM_OK);
+  CHECK(rankloom_proposal_ranks(proposal) == 32 && rankloom_proposal_node_count(proposal) == 16);
+  CHECK(is_valid_proposal(topology, proposal));
+  CHECK(rankloom_proposal_seconds(proposal, &seconds, &seconds_default) == RANKLOOM_OK);
+  CHECK(seconds > 0 && seconds < seconds_default); /* the ranks are in a random order */
+  CHECK(strstr(rankloom_proposal_reason(proposal), "box") != NULL);
+  CHECK(rankloom_allocator_free_nodes(allocator) == 64); /* a proposal reserves nothing */
+
+  CHECK(rankloom_propose_options_init(&options, RANKLOOM_PROPOSE_OPTIONS_SIZE) == RANKLOOM_OK);
+  CHECK(options.limit_ms == 50 && options.nodes == 0);
+  options.prefer = "job";
+  options.limit_ms = 0;
+  CHECK(rankloom_allocator_propose(allocator, exchange, &options, &rival) == RANKLOOM_OK);
+  CHECK(strncmp(rankloom_proposal_reason(rival), "box 4x4", 7) == 0); /* the smallest bisection of all boxes */
+  CHECK(rankloom_allocator_commit(allocator, proposal, &job) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_job(allocator, job, &info) == RANKLOOM_OK && info.nodes == 16 && info.isolated == 1);
+  CHECK(rankloom_allocator_job_nodes(allocator, job, nodes, 16) == RANKLOOM_OK);
+  CHECK(memcmp(nodes, rankloom_proposal_nodes(proposal), sizeof(nodes)) == 0);
+  CHECK(rankloom_allocator_commit(allocator, proposal, &other) == RANKLOOM_WAIT && other == 0); /* its nodes are used */
+  CHECK(rankloom_allocator_release(allocator, job) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_commit(allocator, proposal, &job) == RANKLOOM_OK);
+  rankloom_proposal_free(rival);
+
+  options.nodes = 64;
+  rival = (rankloom_proposal*)&failures; /* must be set to NULL */
+  CHECK(rankloom_allocator_propose(allocator, ring, &options, &rival) == RANKLOOM_WAIT && rival == NULL);
+  CHECK(rankloom_allocator_release(allocator, job) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_propose(allocator, ring, &options, &rival) == RANKLOOM_OK);
+  CHECK(rankloom_proposal_node_count(rival) == 64);
+  rankloom_proposal_free(rival);
+  rankloom_proposal_free(proposal);
+  rankloom_graph_free(ring);
+  rankloom_graph_free(exchange);
+  rankloom_allocator_free(allocator);
+  rankloom_topology_free(topology);
+}
+
+static void proposes_within_the_time_limit(void) {
+  rankloom_topology* topology = NULL;
+  rankloom_allocator* allocator = NULL;
+  rankloom_graph* graph = NULL;
+  rankloom_proposal* proposal = NULL;
+  rankloom_propose_options options;
+  double seconds = 0;
+  CHECK(rankloom_topology_load("torus:32x32 core:1", &topology) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_create(topology, NULL, NULL, &allocator) == RANKLOOM_OK);
+  CHECK(rankloom_graph_load("gen:alltoall:ranks=512", NULL, NULL, &graph) == RANKLOOM_OK);
+  CHECK(rankloom_propose_options_init(&options, RANKLOOM_PROPOSE_OPTIONS_SIZE) == RANKLOOM_OK);
+  options.limit_ms = 2; /* not enough for the prediction of 261,632 pairs of ranks */
+  CHECK(rankloom_allocator_propose(allocator, graph, &options, &proposal) == RANKLOOM_OK);
+  CHECK(strstr(rankloom_proposal_reason(proposal), "too many for 2 ms") != NULL);
+  CHECK(rankloom_proposal_node_count(proposal) == 512 && is_valid_proposal(topology, proposal));
+  CHECK(rankloom_proposal_seconds(proposal, &seconds, NULL) == RANKLOOM_OK && isnan(seconds));
+  rankloom_proposal_free(proposal);
+  rankloom_graph_free(graph);
+  rankloom_allocator_free(allocator);
+  rankloom_topology_free(topology);
+}
+
+static void refuses_bad_proposals(void) {
+  rankloom_topology* topology = NULL;
+  rankloom_allocator* allocator = NULL;
+  rankloom_allocator* second = NULL;
+  rankloom_graph* graph = NULL;
+  rankloom_proposal* proposal = NULL;
+  rankloom_proposal* other = NULL;
+  rankloom_propose_options options;
+  uint64_t job = 0;
+  CHECK(rankloom_topology_load("mesh:4x4 core:2", &topology) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_create(topology, NULL, NULL, &allocator) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_create(topology, NULL, NULL, &second) == RANKLOOM_OK);
+  CHECK(rankloom_graph_load("gen:ring:ranks=8", NULL, NULL, &graph) == RANKLOOM_OK);
+  CHECK(failed_with(rankloom_propose_options_init(NULL, RANKLOOM_PROPOSE_OPTIONS_SIZE), RANKLOOM_USAGE, "options"));
+  const struct {
+    rankloom_propose_options options;
+    int status;
+    const char* where;
+  } wrong[] = {
+      {{sizeof(options), 17, 0, NULL, 0, 50}, RANKLOOM_INFEASIBLE, "nodes"},
+      {{sizeof(options), 3, 0, NULL, 0, 50}, RANKLOOM_INFEASIBLE, "nodes"}, /* 6 cores */
+      {{sizeof(options), 0, 0, "everything", 0, 50}, RANKLOOM_USAGE, "prefer"},
+      {{sizeof(options), 0, 0, NULL, 1.5, 50}, RANKLOOM_USAGE, "communication"},
+      {{sizeof(options), 0, 0, NULL, NAN, 50}, RANKLOOM_USAGE, "communication"},
+      {{sizeof(options), 0, 0, NULL, 0, -1}, RANKLOOM_USAGE, "limit_ms"},
+      {{sizeof(options), 0, 0, NULL, 0, NAN}, RANKLOOM_USAGE, "limit_ms"},
+      {{1, 0, 0, NULL, 0, 50}, RANKLOOM_USAGE, "options"},
+  };
+  for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i)
+    CHECK(failed_with(rankloom_allocator_propose(allocator, graph, &wrong[i].options, &proposal), wrong[i].status,
+                      wrong[i].where) &&
+          proposal == NULL);
+  CHECK(failed_with(rankloom_allocator_propose(NULL, graph, NULL, &proposal), RANKLOOM_USAGE, "allocator"));
+  CHECK(failed_with(rankloom_allocator_propose(allocator, NULL, NULL, &proposal), RANKLOOM_USAGE, "graph"));
+  CHECK(failed_with(rankloom_allocator_propose(allocator, graph, NULL, NULL), RANKLOOM_USAGE, "proposal"));
+  CHECK(rankloom_allocator_propose(allocator, graph, NULL, &proposal) == RANKLOOM_OK);
+  CHECK(failed_with(rankloom_allocator_commit(second, proposal, &job), RANKLOOM_USAGE, "proposal"));
+  CHECK(failed_with(rankloom_allocator_commit(allocator, NULL, &job), RANKLOOM_USAGE, "proposal"));
+  CHECK(failed_with(rankloom_allocator_commit(allocator, proposal, NULL), RANKLOOM_USAGE, "job"));
+  CHECK(rankloom_allocator_drain(allocator, rankloom_proposal_nodes(proposal)[0], 0) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_commit(allocator, proposal, &job) == RANKLOOM_WAIT && job == 0);
+  CHECK(rankloom_allocator_propose(allocator, graph, NULL, &other) == RANKLOOM_OK);
+  rankloom_allocator_free(allocator);
+  CHECK(rankloom_proposal_node_count(proposal) == 4); /* a proposal does not refer to its allocator */
+  CHECK(rankloom_proposal_node_count(NULL) == 0 && rankloom_proposal_ranks(NULL) == 0);
+  CHECK(rankloom_proposal_nodes(NULL) == NULL && rankloom_proposal_cores(NULL) == NULL);
+  CHECK(strcmp(rankloom_proposal_reason(NULL), "") == 0);
+  CHECK(failed_with(rankloom_proposal_seconds(NULL, NULL, NULL), RANKLOOM_USAGE, "proposal"));
+  rankloom_proposal_free(proposal);
+  rankloom_proposal_free(other);
+  rankloom_proposal_free(NULL);
+  rankloom_allocator_free(second);
+  rankloom_graph_free(graph);
+  rankloom_topology_free(topology);
+}
+
+enum { shared_nodes = 36, schedulers = 4, rounds = 60 };
+
+static struct {
+  rankloom_allocator* allocator;
+  rankloom_graph* graphs[schedulers];
+  atomic_int jobs_on_node[shared_nodes];
+  atomic_int mistakes, committed;
+} shared;
+
+/* Proposes, commits and releases jobs. A node that two jobs have at the same time is a mistake. */
+static int schedule(void* number) {
+  const rankloom_graph* graph = shared.graphs[*(const int*)number];
+  for (int round = 0; round < rounds; ++round) {
+    rankloom_proposal* proposal = NULL;
+    uint64_t job = 0;
+    int status = rankloom_allocator_propose(shared.allocator, graph, NULL, &proposal);
+    if (status == RANKLOOM_OK) status = rankloom_allocator_commit(shared.allocator, proposal, &job);
+    if (status == RANKLOOM_OK) {
+      const uint32_t* nodes = rankloom_proposal_nodes(proposal);
+      const uint32_t count = rankloom_proposal_node_count(proposal);
+      ++shared.committed;
+      for (uint32_t i = 0; i < count; ++i) shared.mistakes += atomic_fetch_add(&shared.jobs_on_node[nodes[i]], 1) != 0;
+      thrd_yield();
+      for (uint32_t i = 0; i < count; ++i) atomic_fetch_sub(&shared.jobs_on_node[nodes[i]], 1);
+      status = rankloom_allocator_release(shared.allocator, job);
+    }
+    shared.mistakes += status != RANKLOOM_OK && status != RANKLOOM_WAIT;
+    rankloom_proposal_free(proposal);
+  }
+  return 0;
+}
+
+static void several_threads_schedule_at_the_same_time(void) {
+  static const char* const patterns[schedulers] = {"gen:ring:ranks=18", "gen:stencil2d:ranks=32",
+                                                   "gen:alltoall:ranks=12", "gen:ring:ranks=8"};
+  rankloom_topology* topology = NULL;
+  thrd_t threads[schedulers];
+  int numbers[schedulers];
+  CHECK(rankloom_topology_load("torus:6x6 core:2", &topology) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_create(topology, NULL, NULL, &shared.allocator) == RANKLOOM_OK);
+  for (int i = 0; i < schedulers; ++i) {
+    numbers[i] = i;
+    CHECK(rankloom_graph_load(patterns[i], NULL, NULL, &shared.graphs[i]) == RANKLOOM_OK);
+  }
+  for (int i = 0; i < schedulers; ++i) CHECK(thrd_create(&threads[i], schedule, &numbers[i]) == thrd_success);
+  for (int i = 0; i < schedulers; ++i) CHECK(thrd_join(threads[i], NULL) == thrd_success);
+  CHECK(shared.mistakes == 0 && shared.committed > schedulers);
+  CHECK(rankloom_allocator_free_nodes(shared.allocator) == shared_nodes);
+  for (int i = 0; i < schedulers; ++i) rankloom_graph_free(shared.graphs[i]);
+  rankloom_allocator_free(shared.allocator);
+  rankloom_topology_free(topology);
+}
+
 static void returns_node_names(void) {
   rankloom_topology* topology = NULL;
   char name[64] = "";
@@ -259,6 +461,10 @@ int main(void) {
   maps_communicating_ranks_onto_one_node();
   reads_patterns_and_counts_messages();
   allocates_nodes_to_jobs();
+  proposes_nodes_and_a_mapping_for_the_traffic_of_a_job();
+  proposes_within_the_time_limit();
+  refuses_bad_proposals();
+  several_threads_schedule_at_the_same_time();
   returns_node_names();
   refuses_bad_input();
   keeps_the_errors_of_threads_apart();

@@ -5,6 +5,30 @@ import pytest
 import rankloom
 
 
+def test_a_proposal_has_nodes_and_a_core_for_each_rank():
+    machine = rankloom.Topology("torus:8x8 core:2")
+    allocator = rankloom.Allocator(machine)
+    graph = rankloom.Graph.load("gen:stencil2d:ranks=32,shuffle=true")
+    proposal = allocator.propose(graph, limit=None)
+    assert len(proposal.nodes) == 16 and len(set(proposal.cores.tolist())) == 32
+    assert set(machine._topology.node_of[proposal.cores]) == set(proposal.nodes.tolist())
+    assert "box" in proposal.reason and proposal.seconds < proposal.seconds_default
+    assert allocator.free_nodes == 64
+    job = allocator.commit(proposal)
+    assert job.isolated and job.nodes.tolist() == proposal.nodes.tolist() and allocator.free_nodes == 48
+    assert allocator.commit(proposal) is None
+    assert allocator.propose(graph, 64) is None
+    allocator.release(job)
+    assert len(allocator.propose(graph, 64).nodes) == 64
+
+
+@pytest.mark.parametrize("options", [{"nodes": 3}, {"nodes": 65}, {"nodes": 0}, {"prefer": "all"}, {"communication": 0}, {"communication": 2}, {"limit": 0}])
+def test_bad_proposals_are_refused(options):
+    with pytest.raises(rankloom.Error) as error:
+        rankloom.Allocator(rankloom.Topology("torus:8x8 core:2")).propose(rankloom.Graph.load("gen:ring:ranks=32"), **options)
+    assert error.value.hint
+
+
 @pytest.mark.parametrize("machine", ["mesh:6x6 core:4", "torus:4x4x4 core:2", "switch:4=4 node:8=2 core:4=1"])
 def test_jobs_get_the_same_nodes_as_from_the_program(program, tmp_path, machine):
     program("alloc", "init", "-t", machine, cwd=tmp_path)

@@ -2,12 +2,23 @@
 // place/joint: the run time of one job on sets of nodes, for the policy closed-fit.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "rankloom/allocate/fit_options.hpp"
+#include "rankloom/allocate/routing/allocation_machine.hpp"
 #include "rankloom/place/joint/traffic_mapper.hpp"
 
 namespace rankloom {
+
+/// The share of communication of a job if neither its profile nor its user knows it.
+inline constexpr double default_communication = 0.3;
+
+/// Predicted seconds of communication on the first nodes of the machine in block order, the run to which the share of
+/// communication belongs. Nothing if the machine has too few nodes.
+std::optional<double> default_seconds(const TrafficMapper& mapper, const AllocationMachine& machine,
+                                      const CommGraph& graph, std::uint32_t nodes);
 
 /// Relative to a run in which the communication of an iteration takes `reference` seconds and is the fraction
 /// `communication` of the run time: 1 - communication + communication x seconds / reference.

@@ -120,15 +120,9 @@ const JointModel::Traffic* JointModel::traffic_of(const WorkloadJob& job) {
   auto graph = pattern_graph(pattern, job.tasks);
   if (!graph || graph->edge_count() == 0) return nullptr;
   auto traffic = std::make_unique<Traffic>(Traffic{id, *std::move(graph), 0});
-  // The recorded run: consecutive nodes of an idle machine.
-  std::vector<Node> nodes;
-  const std::uint32_t count = machine_->nodes_for(job.tasks);
-  for (const Node node : machine_->topology().nodes()) {
-    if (nodes.size() < count && !machine_->holes().test(index(node))) nodes.push_back(node);
-  }
-  if (nodes.size() < count) return nullptr;
-  const std::vector<Core> core_of = mapper_.block(static_cast<std::uint32_t>(job.tasks), nodes);
-  traffic->recorded = predict(traffic->graph, mapper_.platform(), core_of).seconds;
+  const auto recorded = default_seconds(mapper_, *machine_, traffic->graph, machine_->nodes_for(job.tasks));
+  if (!recorded) return nullptr;
+  traffic->recorded = *recorded;
   kept_edges_ += traffic->graph.edge_count();
   if (kept_edges_ > max_kept_edges) {
     kept_.clear();

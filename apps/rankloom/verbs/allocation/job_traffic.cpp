@@ -20,8 +20,6 @@ namespace {
 
 /// Scores candidates; the mapping of the chosen set is computed with the default effort.
 constexpr const char* fast_mapper = "auto:effort=fast";
-/// The share of communication if neither the profile nor the user knows it.
-constexpr double default_communication = 0.3;
 /// More nodes must shorten the run by this factor.
 constexpr double worthwhile = 0.99;
 
@@ -138,13 +136,7 @@ Result<std::optional<JobChoice>> JobTrafficArguments::choose(const Allocator& al
                   "leave the number of nodes out, or request more nodes");
     }
     const JobTraffic job{count, job_traffic->graph};
-    std::vector<Node> consecutive;  // the default placement, to which the share of communication belongs
-    for (const Node node : machine.topology().nodes()) {
-      if (consecutive.size() < count && !machine.holes().test(index(node))) consecutive.push_back(node);
-    }
-    const double own =
-        predict(job.graph, mapper->platform(), mapper->block(job.graph.rank_count(), consecutive)).seconds;
-    if (reference == 0) reference = own;
+    if (reference == 0) reference = default_seconds(*mapper, machine, job.graph, count).value_or(0);
     const JobFit fit(*mapper, job, job_traffic->communication, reference);
     options.fit = fit_;
     options.fit.run_time = &fit;
