@@ -136,6 +136,9 @@ JobLabel Controller::label(Job* job) const {
     const std::string_view value = variable.substr(std::min(variable.size(), name.size() + 1));
     if (name == "SLURM_JOB_ID") std::from_chars(value.data(), value.data() + value.size(), label.id);
     if (name == "SLURM_JOB_COMMENT") label.comment = value;
+    if (name == "SLURM_JOB_WORK_DIR") label.directory = value;
+    if (name == "SLURM_JOB_UID") std::from_chars(value.data(), value.data() + value.size(), label.user);
+    if (name.ends_with("_SLURM_SPANK_OPTION_rankloom_rankloom")) label.request = value;
   }
   for (char** at = variables; at != nullptr && *at != nullptr; ++at) {
     const std::string_view variable = *at;

@@ -17,6 +17,9 @@ namespace rankloom::slurm {
 struct JobLabel {
   std::uint32_t id = 0;
   std::string comment;  ///< Followed by the fallback that a SPANK plugin set for the job.
+  std::string request;  ///< Of `sbatch --rankloom=`; empty: none.
+  std::string directory;
+  ::uid_t user = 0;
 };
 
 /// Requirements of a job beyond the number of nodes, which Slurm's own plugin enforces.

@@ -3,6 +3,7 @@
 #include "slurm/node_selector.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,8 @@ constexpr auto plan_lifetime = std::chrono::minutes(3);
 constexpr std::size_t min_job_infos = 64;
 constexpr std::size_t max_sizes = 64;
 constexpr std::uint32_t max_extra_nodes = 16;
+// slurmctld holds its locks during a decision, of which planning needs several.
+constexpr double max_seconds_per_decision = 0.02;
 
 }  // namespace
 
@@ -76,9 +79,51 @@ NodeSelector::JobInfo& NodeSelector::job_info(Job* job) {
     next_cleanup_ = std::max(min_job_infos, 2 * job_infos_.size());
   }
   JobInfo& info = job_infos_[job];
-  if (info.since == Clock::time_point{} || now - info.since > job_info_lifetime)
-    info = {controller_->label(job), std::nullopt, now};
+  if (info.since != Clock::time_point{} && now - info.since <= job_info_lifetime) return info;
+  std::string old_note = std::move(info.note);
+  info = {controller_->label(job), std::nullopt, now};
+  if (policy_->name != "closed-fit") return info;
+  const std::string named = profile_from_comment(info.label.comment);
+  const std::string path = named.empty() ? file_of_step_request(info.label.request) : named;
+  if (path.empty()) return info;
+  auto score = make_score(info.label, path, named.empty());
+  if (score) {
+    info.score = *std::move(score);
+  } else {
+    info.note =
+        fmt::format("job {}: its nodes are chosen without its traffic: {}", info.label.id, to_string(score.error()));
+    std::replace_if(
+        info.note.begin(), info.note.end(), [](char byte) { return static_cast<unsigned char>(byte) < ' '; }, ' ');
+    if (info.note != old_note) controller_->info(info.note);
+  }
   return info;
+}
+
+Result<std::unique_ptr<NodeSelector::JobScore>> NodeSelector::make_score(const JobLabel& label, const std::string& path,
+                                                                         bool is_optional) {
+  const std::string full = (std::filesystem::path(label.directory) / path).string();
+  auto loaded = profiles_.find(full, label.user);
+  if (loaded == nullptr)
+    return fail(Code::environment, at(full), "the profile was not read in time", "use a faster file system");
+  if (!*loaded) {
+    if (is_optional) return std::unique_ptr<JobScore>();  // a mapping, which says nothing about the traffic
+    return propagate(*loaded);
+  }
+  const JobProfile& profile = **loaded;
+  const AllocationMachine& machine = machine_.allocator.machine();
+  const std::uint32_t ranks = profile.graph.rank_count();
+  const std::uint32_t min_nodes = machine.nodes_for(ranks);
+  if (mapper_ == nullptr) {
+    auto mapper = TrafficMapper::create(machine.topology(), "auto:effort=fast");
+    if (!mapper) return propagate(mapper);
+    mapper_ = std::make_unique<TrafficMapper>(*std::move(mapper));
+  }
+  const auto reference = default_seconds(*mapper_, machine, profile.graph, min_nodes);
+  if (!reference || !(*reference > 0))
+    return fail(Code::infeasible, at(full), fmt::format("the machine has no room for {} ranks", ranks),
+                "use a profile of this job");
+  const JobFit fit(*mapper_, {profile.id, profile.graph}, profile.communication, *reference);
+  return std::make_unique<JobScore>(JobScore{std::move(loaded), fit, min_nodes});
 }
 
 std::optional<std::vector<Node>> NodeSelector::required_nodes(const JobInfo& info) const {
@@ -126,8 +171,16 @@ NodeRequest NodeSelector::make_request(const JobInfo& info, const NodeBitmap& us
   for (std::size_t number = 0; number < usable.size() && number < node_.size(); ++number) {
     if (usable[number] && node_[number]) request.usable.set(index(*node_[number]));
   }
+  request.allocation.fit.max_seconds = max_seconds_per_decision;
   if (const auto fallback = fallback_from_comment(info.label.comment)) request.allocation.fallback = *fallback;
   return request;
+}
+
+/// With too few nodes for the ranks of the profile, it belongs to another run.
+void NodeSelector::set_nodes(NodeRequest& request, const JobInfo& info, std::uint32_t nodes) {
+  request.nodes = nodes;
+  const bool is_scored = info.score != nullptr && nodes >= info.score->min_nodes;
+  request.allocation.fit.run_time = is_scored ? &info.score->fit : nullptr;
 }
 
 /// While Slurm plans, busy nodes are usable, too, except for nodes that Slurm reserves for another job at the planned
@@ -184,7 +237,7 @@ std::optional<Allocation> NodeSelector::try_sizes(Job* job, const NodeBitmap& us
     if (!required) return std::nullopt;
     request.required = *required;
     for (const std::uint32_t size : sizes(info, counts)) {
-      request.nodes = size;
+      set_nodes(request, info, size);
       auto allocation = find(planned_view, request);
       if (!allocation) continue;
       if (accept(to_bits(allocation->nodes))) return allocation;
@@ -233,7 +286,7 @@ bool NodeSelector::fits_empty_machine(Job* job, const NodeBitmap& usable, NodeCo
   const JobInfo& info = job_info(job);
   NodeRequest request = make_request(info, usable);
   for (const std::uint32_t size : sizes(info, counts)) {
-    request.nodes = size;
+    set_nodes(request, info, size);
     if (view().on_empty_machine(request)) return true;
   }
   return false;

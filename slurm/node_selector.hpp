@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -13,7 +14,9 @@
 
 #include "rankloom/allocate/scheduler/scheduler_settings.hpp"
 #include "rankloom/allocate/scheduler/scheduler_view.hpp"
+#include "rankloom/place/joint/job_fit.hpp"
 #include "slurm/controller.hpp"
+#include "slurm/job_profiles.hpp"
 
 namespace rankloom::slurm {
 
@@ -56,10 +59,18 @@ class NodeSelector {
       : controller_(&controller), settings_(std::move(settings)), machine_(std::move(machine)) {}
 
   using Clock = std::chrono::steady_clock;
+  /// The traffic of a job, for the policy closed-fit.
+  struct JobScore {
+    JobProfiles::Loaded profile;
+    JobFit fit;
+    std::uint32_t min_nodes;  // with slots for all ranks
+  };
   struct JobInfo {
     JobLabel label;
     std::optional<JobDemand> demand;  // empty: not read yet
     Clock::time_point since;
+    std::unique_ptr<JobScore> score = nullptr;
+    std::string note = {};  // why the traffic is not known
   };
   struct Planned {
     Allocation allocation;
@@ -67,9 +78,14 @@ class NodeSelector {
   };
 
   JobInfo& job_info(Job* job);
+  /// Reads the profile that the user names, or returns why it is not used.
+  Result<std::unique_ptr<JobScore>> make_score(const JobLabel& label, const std::string& path, bool is_optional);
   /// The nodes that the job requires; nothing if one of them is not a node of the machine.
   std::optional<std::vector<Node>> required_nodes(const JobInfo& info) const;
   NodeRequest make_request(const JobInfo& info, const NodeBitmap& usable) const;
+  void set_nodes(NodeRequest& request, JobInfo& info, std::uint32_t nodes) const;
+  /// Logs once why the traffic of the job is not used.
+  void note(JobInfo& info, const std::string& reason) const;
   /// Tries all sizes. If Slurm rejects the nodes, reads the requirements of the job and tries again.
   using Find = std::function<std::optional<Allocation>(const SchedulerView&, const NodeRequest&)>;
   std::optional<Allocation> try_sizes(Job* job, const NodeBitmap& usable, NodeCounts counts, Purpose purpose,
@@ -92,6 +108,8 @@ class NodeSelector {
   std::map<Job*, JobInfo> job_infos_;       // of jobs that wait
   std::size_t next_cleanup_ = 0;            // entries with which those that are too old are removed
   std::map<std::uint32_t, Planned> plans_;  // by job id
+  JobProfiles profiles_;
+  std::unique_ptr<TrafficMapper> mapper_;  // made for the first job with a profile
 };
 
 }  // namespace rankloom::slurm

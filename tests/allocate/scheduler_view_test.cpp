@@ -163,6 +163,17 @@ TEST(FallbackFromComment, FindsTheRequestOfTheUser) {
   EXPECT_EQ(fallback_from_comment("rankloom:fallback=sometimes"), std::nullopt);
   EXPECT_EQ(fallback_from_comment("fallback=diameter"), std::nullopt);
   EXPECT_EQ(fallback_from_comment(""), std::nullopt);
+  EXPECT_EQ(profile_from_comment("rankloom:profile=/home/me/app.prof"), "/home/me/app.prof");
+  EXPECT_EQ(profile_from_comment("run 3; rankloom:profile=a.prof,rankloom:profile=b.prof rankloom:fallback=wait"),
+            "b.prof");
+  EXPECT_EQ(profile_from_comment("profile=app.prof"), "");
+}
+
+TEST(StepRequests, NameAFile) {
+  EXPECT_EQ(file_of_step_request("app.prof"), "app.prof");
+  EXPECT_EQ(file_of_step_request("strict:map:dir/app.prof,budget=2s"), "dir/app.prof");
+  EXPECT_EQ(file_of_step_request("off"), "");
+  EXPECT_EQ(file_of_step_request(""), "");
 }
 
 }  // namespace

@@ -81,6 +81,13 @@ constexpr auto keys = std::to_array<Key>({
        }
        return invalid_value(value, "give wait, diameter or closed");
      }},
+    {"prefer",
+     [](SchedulerSettings& settings, std::string_view value) -> Result<void> {
+       const auto prefer = find_preference(value);
+       if (!prefer) return invalid_value(value, "give balanced, job or packing");
+       settings.allocation.fit.prefer = *prefer;
+       return {};
+     }},
     {"cpus",
      [](SchedulerSettings& settings, std::string_view value) -> Result<void> {
        const auto number = parse_number(value);

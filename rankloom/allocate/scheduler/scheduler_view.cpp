@@ -36,6 +36,16 @@ bool have_common_node(std::span<const Node> a, std::span<const Node> b) {
   return std::any_of(a.begin(), a.end(), [&](Node node) { return std::binary_search(b.begin(), b.end(), node); });
 }
 
+/// What follows each occurrence of the key, up to a separator.
+std::vector<std::string_view> values_in_comment(std::string_view text, std::string_view key) {
+  std::vector<std::string_view> values;
+  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+    const std::string_view rest = text.substr(at + key.size());
+    values.push_back(rest.substr(0, rest.find_first_of(" ,;\t\n")));
+  }
+  return values;
+}
+
 }  // namespace
 
 std::optional<Allocation> allocate_around(const Allocator& allocator, const Occupancy& occupancy,
@@ -164,16 +174,26 @@ std::optional<Plan> SchedulerView::later(const NodeRequest& request) const {
 }
 
 std::optional<Fallback> fallback_from_comment(std::string_view text) {
-  constexpr std::string_view key = "rankloom:fallback=";
   std::optional<Fallback> found;
-  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
-    const std::string_view rest = text.substr(at + key.size());
-    const std::string_view word = rest.substr(0, rest.find_first_of(" ,;\t\n"));
+  for (const std::string_view word : values_in_comment(text, "rankloom:fallback=")) {
     for (const Fallback fallback : {Fallback::wait, Fallback::diameter, Fallback::isolated}) {
       if (name_of(fallback) == word) found = fallback;
     }
   }
   return found;
+}
+
+std::string profile_from_comment(std::string_view text) {
+  const auto files = values_in_comment(text, "rankloom:profile=");
+  return files.empty() ? "" : std::string(files.back());
+}
+
+std::string file_of_step_request(std::string_view text) {
+  for (const std::string_view prefix : {"strict:", "map:"}) {
+    if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
+  }
+  text = text.substr(0, text.find(','));
+  return text == "off" ? "" : std::string(text);
 }
 
 }  // namespace rankloom

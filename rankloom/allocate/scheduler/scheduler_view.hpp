@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -80,5 +81,12 @@ std::optional<Allocation> allocate_around(const Allocator& allocator, const Occu
 /// The fallback that a user requests in a job comment, such as Slurm's --comment: "rankloom:fallback=diameter". Other
 /// text is ignored; if there are several requests, the last one counts.
 std::optional<Fallback> fallback_from_comment(std::string_view text);
+
+/// The profile that a user names in a job comment: "rankloom:profile=app.prof"; empty: none. The name ends at a space,
+/// a comma or a semicolon.
+std::string profile_from_comment(std::string_view text);
+
+/// The file of a request such as "app.prof", "strict:app.prof" or "map:app.prof,budget=2s"; empty for "off".
+std::string file_of_step_request(std::string_view text);
 
 }  // namespace rankloom

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// place/joint: the run with which the run time of a job is compared.
+// place/joint: the communication of a job in the run with which its run time is compared.
 #include "rankloom/place/joint/job_fit.hpp"
 
 #include "rankloom/model/prediction/predict.hpp"
 
 namespace rankloom {
+
+std::optional<double> recorded_share(const Profile& profile) {
+  double inside = 0, outside = 0;
+  for (const RankActivity& activity : profile.activity) {
+    inside += activity.seconds_in_mpi;
+    outside += activity.seconds_outside;
+  }
+  if (!(inside > 0) || !(outside > 0)) return std::nullopt;
+  return inside / (inside + outside);
+}
 
 std::optional<double> default_seconds(const TrafficMapper& mapper, const AllocationMachine& machine,
                                       const CommGraph& graph, std::uint32_t nodes) {

@@ -8,12 +8,16 @@
 
 #include "rankloom/allocate/fit_options.hpp"
 #include "rankloom/allocate/routing/allocation_machine.hpp"
+#include "rankloom/model/graph/profile.hpp"
 #include "rankloom/place/joint/traffic_mapper.hpp"
 
 namespace rankloom {
 
 /// The share of communication of a job if neither its profile nor its user knows it.
 inline constexpr double default_communication = 0.3;
+
+/// The time in MPI as a share of the run time; nothing if it was not recorded.
+std::optional<double> recorded_share(const Profile& profile);
 
 /// Predicted seconds of communication on the first nodes of the machine in block order, the run to which the share of
 /// communication belongs. Nothing if the machine has too few nodes.

@@ -41,6 +41,8 @@ void read_state(std::string_view bytes) {
 void read_settings(std::string_view bytes) {
   has_value(read_scheduler_settings(file_of(bytes)));
   (void)fallback_from_comment(bytes);
+  (void)profile_from_comment(bytes);
+  (void)file_of_step_request(bytes);
 }
 
 }  // namespace

@@ -23,17 +23,6 @@ constexpr const char* fast_mapper = "auto:effort=fast";
 /// More nodes must shorten the run by this factor.
 constexpr double worthwhile = 0.99;
 
-/// The time in MPI as a share of the run time; nothing if it was not recorded.
-std::optional<double> recorded_share(const Profile& profile) {
-  double inside = 0, outside = 0;
-  for (const RankActivity& activity : profile.activity) {
-    inside += activity.seconds_in_mpi;
-    outside += activity.seconds_outside;
-  }
-  if (!(inside > 0) || !(outside > 0)) return std::nullopt;
-  return inside / (inside + outside);
-}
-
 }  // namespace
 
 void describe_fit(CLI::App& app, FitOptions& fit) {
