@@ -81,7 +81,7 @@ NodeSelector::JobInfo& NodeSelector::job_info(Job* job) {
   JobInfo& info = job_infos_[job];
   if (info.since != Clock::time_point{} && now - info.since <= job_info_lifetime) return info;
   std::string old_note = std::move(info.note);
-  info = {controller_->label(job), std::nullopt, now};
+  info = {controller_->label(job), std::nullopt, now, nullptr, std::move(old_note)};
   if (policy_->name != "closed-fit") return info;
   const std::string named = profile_from_comment(info.label.comment);
   const std::string path = named.empty() ? file_of_step_request(info.label.request) : named;
@@ -90,11 +90,7 @@ NodeSelector::JobInfo& NodeSelector::job_info(Job* job) {
   if (score) {
     info.score = *std::move(score);
   } else {
-    info.note =
-        fmt::format("job {}: its nodes are chosen without its traffic: {}", info.label.id, to_string(score.error()));
-    std::replace_if(
-        info.note.begin(), info.note.end(), [](char byte) { return static_cast<unsigned char>(byte) < ' '; }, ' ');
-    if (info.note != old_note) controller_->info(info.note);
+    note(info, to_string(score.error()));
   }
   return info;
 }
@@ -177,10 +173,22 @@ NodeRequest NodeSelector::make_request(const JobInfo& info, const NodeBitmap& us
 }
 
 /// With too few nodes for the ranks of the profile, it belongs to another run.
-void NodeSelector::set_nodes(NodeRequest& request, const JobInfo& info, std::uint32_t nodes) {
+void NodeSelector::set_nodes(NodeRequest& request, JobInfo& info, std::uint32_t nodes) const {
   request.nodes = nodes;
   const bool is_scored = info.score != nullptr && nodes >= info.score->min_nodes;
   request.allocation.fit.run_time = is_scored ? &info.score->fit : nullptr;
+  if (info.score != nullptr && !is_scored)
+    note(info, fmt::format("{} nodes have no room for the {} ranks of the profile", nodes,
+                           (*info.score->profile)->graph.rank_count()));
+}
+
+void NodeSelector::note(JobInfo& info, const std::string& reason) const {
+  std::string text = fmt::format("job {}: its nodes are chosen without its traffic: {}", info.label.id, reason);
+  std::replace_if(
+      text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) < ' '; }, ' ');
+  if (text == info.note) return;
+  info.note = std::move(text);
+  controller_->info(info.note);
 }
 
 /// While Slurm plans, busy nodes are usable, too, except for nodes that Slurm reserves for another job at the planned
@@ -283,7 +291,7 @@ bool NodeSelector::try_later(Job* job, const NodeBitmap& usable, NodeCounts coun
 }
 
 bool NodeSelector::fits_empty_machine(Job* job, const NodeBitmap& usable, NodeCounts counts) {
-  const JobInfo& info = job_info(job);
+  JobInfo& info = job_info(job);
   NodeRequest request = make_request(info, usable);
   for (const std::uint32_t size : sizes(info, counts)) {
     set_nodes(request, info, size);

@@ -339,6 +339,63 @@ class MappingInTheJob(InSlurm):
         self.assertEqual(sorted(hosts), sorted(self.nodes))
 
 
+class NodesForAProfile(InSlurm):
+    """The profile of a job determines its nodes (policy closed-fit) and the order of its ranks. The user types one option."""
+
+    MESH, CPUS, OPTIONS = "mesh:8x8", 2, ("--policy", "closed-fit")
+
+    @classmethod
+    def setUpClass(cls):
+        if not (PROGRAM.parent.parent / "lib" / "slurm" / "select_cons_tres.so").exists():
+            raise unittest.SkipTest("rankloom's plugin for the selection of nodes is not built")
+        super().setUpClass()
+        with (cls.lab / "rankloom.conf").open("a", encoding="utf-8") as conf:
+            conf.write("prefer = job\n")
+        subprocess.run(["scontrol", "reconfigure"], env=cls.env, check=True)
+        subprocess.run([PROGRAM, "gen", "stencil2d", "--ranks", "32", "--bytes", "100000", "--shuffle", "-o", "app.prof"], cwd=cls.directory, check=True)
+
+    def chosen(self, *options):
+        """The nodes that `rankloom alloc` chooses on an empty machine."""
+        self.run_command(PROGRAM, "alloc", "init", "--force", "-t", self.machine(), "--state", "chosen.state")
+        done = self.run_command(PROGRAM, "alloc", "request", "16", "--state", "chosen.state", "--policy", "closed-fit", "--json", *options)
+        return [self.nodes[node] for node in json.loads(done.stdout)["nodes"]]
+
+    def nodes_and_order(self, *options, ranks=32, nodes=16):
+        """The nodes of a job, and the node of each of its ranks."""
+        self.write("job.sh", "#!/bin/sh\nscontrol show hostnames > nodes\nsrun ./where > placed\n")
+        self.run_command("sbatch", "--wait", "-N", nodes, "-n", ranks, "-o", "job.out", *options, "job.sh", timeout=120)
+        self.assertNotIn("rankloom", (self.directory / "job.out").read_text())
+        order = [host for host, _ in self.bindings((self.directory / "placed").read_text())]
+        self.assertEqual(len(order), ranks)
+        return (self.directory / "nodes").read_text().split(), order
+
+    def log(self):
+        return (self.lab / "log" / "slurmctld.log").read_text()
+
+    def test_nodes_and_ranks_follow_the_profile(self):
+        compact, packed = self.chosen("--profile", "app.prof", "--prefer", "job"), self.chosen()
+        self.assertNotEqual(compact, packed)
+        hosts, order = self.nodes_and_order()
+        self.assertEqual(hosts, packed, "without a profile, the nodes are those of closed-best")
+        self.assertEqual(order, sorted(order, key=self.nodes.index))
+        hosts, order = self.nodes_and_order("--rankloom=app.prof")
+        self.assertEqual(hosts, compact)
+        self.assertEqual(sorted(order), sorted(compact * 2))
+        self.assertNotEqual(order, sorted(order, key=self.nodes.index), "ranks in a random order are mapped")
+        hosts, order = self.nodes_and_order("--comment=my job rankloom:profile=app.prof")
+        self.assertEqual(hosts, compact)
+
+    def test_a_profile_that_does_not_fit_is_ignored_with_a_note(self):
+        hosts, _ = self.nodes_and_order("--comment=rankloom:profile=app.prof", ranks=8, nodes=4)
+        self.assertEqual(len(hosts), 4)
+        self.assertIn("its nodes are chosen without its traffic: 4 nodes have no room for the 32 ranks of the profile", self.log())
+        self.nodes_and_order("--comment=rankloom:profile=no-such.prof")
+        self.assertRegex(self.log(), "no-such.prof.*there is no such file")
+        self.write("broken.prof", "not a profile")
+        self.nodes_and_order("--comment=rankloom:profile=broken.prof")
+        self.assertIn("the file is not a profile", self.log())
+
+
 class BothPlugins(InSlurm):
     """Node selection and rank placement together: jobs on isolated rectangles of one mesh run MPI programs at the same time, each on
     its nodes and placed by its mapping."""
