@@ -2,11 +2,13 @@
 // capi: nodes and a mapping for a job, chosen with its traffic in mind, within a time limit.
 #include <chrono>
 #include <cmath>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "capi/bridge.hpp"
 #include "rankloom/core/text/suggest.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/model/prediction/predict.hpp"
 #include "rankloom/place/joint/job_fit.hpp"
 
@@ -16,11 +18,19 @@ namespace {
 
 constexpr const char* mapper_name = "auto:effort=fast";
 
-/// One prediction takes about 0.1 ms for this many pairs of ranks, and a decision needs at least ten.
+/// More pairs of ranks are not even predicted: one prediction takes about 0.2 ms for this many.
 constexpr double max_edges_per_ms = 1000;
 
 /// The part of the time for the choice of the nodes; the rest is for the mapping.
-constexpr double share_of_choice = 0.5;
+constexpr double share_of_choice = 0.4;
+
+/// What the mapper takes at least, and by how much it can exceed its deadline, in units of a prediction (measured with
+/// 200 to 4,096 ranks). The machine and its load determine how long a prediction takes, so it is measured in each call.
+constexpr double predictions_of_mapper = 20;
+/// On networks without boxes, the mapper sees the whole machine.
+constexpr double setup_ms_per_core = 0.003;
+/// Of the best order and the result.
+constexpr double predictions_of_order = 7;
 
 Result<Prefer> preference(std::string_view name) {
   if (name.empty()) return Prefer::balanced;
@@ -103,13 +113,26 @@ Result<std::optional<Proposal>> Planner::propose(const Allocator& allocator, con
   auto worker = take();
   if (!worker) return propagate(worker);
   TrafficMapper& mapper = (*worker)->mapper;
-  const bool in_time = !limited || static_cast<double>(graph.edge_count()) <= max_edges_per_ms * request.limit_ms;
-  const JobTraffic job{in_time ? digest(graph) : 0, graph};
-  const double reference = in_time ? default_seconds(mapper, machine_, graph, *nodes).value_or(0) : 0;
+  const JobTraffic job{digest(graph), graph};
+  // Whether there is time for this many predictions.
+  double prediction_ms = 0;
+  const auto has_time = [&](double predictions) {
+    return !limited || std::chrono::duration<double, std::milli>(deadline.left()).count() > predictions * prediction_ms;
+  };
+  const bool has_boxes = std::holds_alternative<MeshShape>(machine_.network().shape());
+  const double mapper_setup_ms = has_boxes ? 0 : setup_ms_per_core * machine_.topology().core_count();
+  double reference = 0;
+  bool is_scored = !limited || static_cast<double>(graph.edge_count()) <= max_edges_per_ms * request.limit_ms;
+  if (is_scored) {
+    const auto before = Deadline::Clock::now();
+    reference = default_seconds(mapper, machine_, graph, *nodes).value_or(0);
+    prediction_ms = std::chrono::duration<double, std::milli>(Deadline::Clock::now() - before).count();
+    is_scored = has_time(predictions_of_order);
+  }
   const JobFit fit(mapper, job, *communication, reference);
   AllocationOptions options;
   options.fit.prefer = *prefer;
-  if (in_time) options.fit.run_time = &fit;
+  if (is_scored) options.fit.run_time = &fit;
   if (limited) options.fit.max_seconds = share_of_choice * request.limit_ms / 1000;
   std::optional<Proposal> proposal;
   if (auto decision = choose_fit(allocator, occupancy, *nodes, options)) {
@@ -118,15 +141,28 @@ Result<std::optional<Proposal>> Planner::propose(const Allocator& allocator, con
     proposal->allocation = std::move(decision->allocation);
     const std::vector<Node>& chosen = proposal->allocation.nodes;
     std::vector<Core> core_of = mapper.block(graph.rank_count(), chosen);
-    if (in_time) {
-      proposal->seconds_default = predict(graph, mapper.platform(), core_of).seconds;
-      core_of = mapper.place(job, chosen, deadline);
-      proposal->seconds = predict(graph, mapper.platform(), core_of).seconds;
-      if (deadline.passed()) proposal->reason += "; the mapping ended at the time limit";
+    if (!is_scored || !has_time(predictions_of_order)) {
+      proposal->reason = is_scored
+                             ? proposal->reason + "; ranks in the order of the nodes: no time for a mapping"
+                             : fmt::format(
+                                   "{} pairs of ranks are too many for {:g} ms: chosen as closed-best, ranks in the "
+                                   "order of the nodes",
+                                   graph.edge_count(), request.limit_ms);
     } else {
-      proposal->reason = fmt::format(
-          "{} pairs of ranks are too many for {:g} ms: chosen as closed-best, ranks in the order of the nodes",
-          graph.edge_count(), request.limit_ms);
+      proposal->seconds_default = predict(graph, mapper.platform(), core_of).seconds;
+      if (!limited) {
+        core_of = mapper.place(job, chosen);
+      } else if (has_time(predictions_of_order + predictions_of_mapper + mapper_setup_ms / prediction_ms)) {
+        const std::chrono::duration<double, std::milli> reserve(predictions_of_mapper * prediction_ms +
+                                                                mapper_setup_ms);
+        core_of = mapper.place(
+            job, chosen,
+            Deadline::in(std::chrono::duration_cast<std::chrono::milliseconds>(deadline.left() - reserve)));
+      } else {
+        core_of = mapper.place_in_order(job, chosen, deadline);
+        proposal->reason += "; ranks in the best of several orders: no time for the mapper";
+      }
+      proposal->seconds = predict(graph, mapper.platform(), core_of).seconds;
     }
     for (const Core core : core_of) proposal->cores.push_back(index(core));
     for (const Node node : chosen) proposal->nodes.push_back(index(node));

@@ -103,7 +103,7 @@ Result<std::unique_ptr<NodeSelector::JobScore>> NodeSelector::make_score(const J
     return fail(Code::environment, at(full), "the profile was not read in time", "use a faster file system");
   if (!*loaded) {
     if (is_optional) return std::unique_ptr<JobScore>();  // a mapping, which says nothing about the traffic
-    return propagate(*loaded);
+    return tl::unexpected(loaded->error());
   }
   const JobProfile& profile = **loaded;
   const AllocationMachine& machine = machine_.allocator.machine();

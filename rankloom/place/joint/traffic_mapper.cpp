@@ -260,6 +260,13 @@ TrafficMapper::Placed TrafficMapper::compute(const JobTraffic& job, const NodeSe
   return best;
 }
 
+std::vector<Core> TrafficMapper::place_in_order(const JobTraffic& job, std::span<const Node> nodes,
+                                                const Deadline& deadline) const {
+  Placed best = in_best_order(job, canonical_node_set(topology_.network(), nodes), all_orders, deadline);
+  keep_better(job.graph, block(job.graph.rank_count(), nodes), best);
+  return best.core_of;
+}
+
 std::vector<Core> TrafficMapper::place(const JobTraffic& job, std::span<const Node> nodes, const Deadline& deadline) {
   const std::uint32_t ranks = job.graph.rank_count();
   if (is_block_) return block(ranks, nodes);

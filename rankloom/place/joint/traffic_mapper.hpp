@@ -41,6 +41,9 @@ class TrafficMapper {
   /// The core of each rank by the mapper; not slower than the estimate, nor than ranks in the order of the nodes, which
   /// have slots for all of them.
   std::vector<Core> place(const JobTraffic& job, std::span<const Node> nodes, const Deadline& deadline = {});
+  /// The same without the mapper: the best of several orders of the nodes.
+  std::vector<Core> place_in_order(const JobTraffic& job, std::span<const Node> nodes,
+                                   const Deadline& deadline = {}) const;
   /// The launcher's default placement.
   std::vector<Core> block(std::uint32_t ranks, std::span<const Node> nodes) const;
 
