@@ -352,7 +352,7 @@ class NodesForAProfile(InSlurm):
         with (cls.lab / "rankloom.conf").open("a", encoding="utf-8") as conf:
             conf.write("prefer = job\n")
         subprocess.run(["scontrol", "reconfigure"], env=cls.env, check=True)
-        subprocess.run([PROGRAM, "gen", "stencil2d", "--ranks", "32", "--bytes", "100000", "--shuffle", "-o", "app.prof"], cwd=cls.directory, check=True)
+        subprocess.run([PROGRAM, "gen", "stencil2d", "--ranks", "32", "--block", "1024x1024", "--shuffle", "-o", "app.prof"], cwd=cls.directory, check=True)
 
     def chosen(self, *options):
         """The nodes that `rankloom alloc` chooses on an empty machine."""
