@@ -99,9 +99,55 @@ class ManyJobs(Cluster):
         self.assertLess(memory[3] - memory[2], 1.5 * JOBS / 2000, memory)
 
 
+class ProfiledJobs(Cluster):
+    """Two jobs per second arrive with profiles: none is lost, all are isolated, and their ranks have the order of the mapping."""
+
+    MACHINE = f"mesh:{select_test.SIDE}x{select_test.SIDE} core:2"
+    POLICY = "closed-fit"
+    OPTIONS = ("--cpus", "2")
+    JOBS = JOBS // 4
+    PATTERNS = ("stencil2d", "ring", "alltoall")
+
+    def cycle(self):
+        """The mean time of a scheduling cycle since the last reset, in ms, and that of the backfill scheduler."""
+        main, backfill = self.slurm("sdiag").partition("Backfilling stats")[::2]
+        means = [re.search(r"Mean cycle: +(\d+)", part) for part in (main, backfill)]
+        return [int(mean[1]) / 1000 if mean else 0 for mean in means]
+
+    def pass_through(self, profiles):
+        """Submits the jobs and waits for their ends. Returns the jobs that ran, and the mean cycles."""
+        scratch = pathlib.Path(self.scratch.name)
+        done = scratch / f"done-{bool(profiles)}"
+        done.mkdir()
+        self.slurm("sdiag", "--reset")
+        submitted, begin, conflicts = [], time.monotonic(), 0
+        for number in range(self.JOBS):
+            size = 2 + number * 7 % 9
+            option = []
+            if profiles:
+                profile = scratch / f"{self.PATTERNS[number % 3]}-{size}.prof"
+                if not profile.exists():
+                    run(select_test.PROGRAM, "gen", self.PATTERNS[number % 3], "--ranks", 2 * size, "-o", profile)
+                option = [f"--rankloom={profile}"]
+            script = f"srun -l hostname > {done}/$SLURM_JOB_ID.tmp && mv {done}/$SLURM_JOB_ID.tmp {done}/$SLURM_JOB_ID; sleep {1 + number % 4}"
+            submitted.append(self.slurm("sbatch", "--parsable", "-o", "/dev/null", "-t", 1, "-N", size, "-n", 2 * size, *option, "--wrap", script).strip())
+            if number % 10 == 9:
+                conflicts += run(select_test.PROGRAM, "slurm", "check", "--json", env=self.env, status=None).returncode != 0
+            time.sleep(max(0, begin + (number + 1) / 2 - time.monotonic()))
+        self.wait(lambda: not self.jobs(), "all jobs have ended", 300)
+        self.assertEqual(conflicts, 0)
+        self.assertEqual({path.name for path in done.iterdir()}, set(submitted))
+        return len(submitted), self.cycle()
+
+    def test_are_isolated_and_not_slower_to_schedule(self):
+        plain, profiled = self.pass_through(False), self.pass_through(True)
+        for name, (count, cycle) in (("without profiles", plain), ("with profiles", profiled)):
+            print(f"{name}: {count} jobs, {cycle[0]:.1f} ms per scheduling cycle, {cycle[1]:.1f} ms per backfill cycle", file=sys.stderr, flush=True)
+
+
 if __name__ == "__main__":
     reason = select_test.missing()
     if reason:
         print(f"skipped: {reason}")
         sys.exit(select_test.SKIP)
-    unittest.main(argv=[sys.argv[0], "-v", *(sys.argv[2:] or ["Killed", "ManyJobs"])])
+    unittest.main(argv=[sys.argv[0], "-v", *(sys.argv[2:] or ["Killed", "ManyJobs", "ProfiledJobs"])])
