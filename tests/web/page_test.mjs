@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { deflateSync } from "node:zlib";
-import { dense_document, devices_document, GPU_OF_SLOT, machine_document, network_document, status_document, timeline_document } from "./fixtures/make.mjs";
+import { dense_document, devices_document, GPU_OF_SLOT, machine_document, network_document, pack, random, status_document, timeline_document, torus_network } from "./fixtures/make.mjs";
 import { check, FIREFOX, fixture, run, unpack } from "./harness.mjs";
 
 const tune = fixture("tune");
@@ -615,6 +615,28 @@ check("A link is found by a click on its name, in the verdict, and in the pictur
   await page.locator("#network label", { hasText: "Change" }).click();
   await drawn(page);
   assert.notEqual(await pixels(page, "#network canvas >> nth=1"), before);
+});
+
+check("With many cables in view, a line stands for several of them, with the load of the busiest, and none is left out", async (browser) => {
+  const open = async (quiet) => {
+    const document = structuredClone(network), big = torus_network([16, 32, 32], random(1)), cables = big.cables.a.length, busy = 7 * 3072 + 1500;
+    // In the second half of the planes, little traffic or none; one busy cable in the first half.
+    const bytes = (busy_bytes) => ({ there: pack("f32", Float32Array.from({ length: cables }, (_, cable) => (cable === busy ? busy_bytes : cable < cables / 2 ? 1e5 : quiet))), back: pack("f32", new Float32Array(cables)) });
+    document.network = { ...big, before: bytes(2e6), after: bytes(2e6) };
+    const page = await browser.open(document);
+    assert.deepEqual(page.trouble, []);
+    return page;
+  };
+  const page = await open(0), note = () => page.locator("#network .aggregated").textContent();
+  const [, lines, total, most] = /^([\d,]+) lines stand for ([\d,]+) cables in view\. A line is up to ([\d,]+) of them, in the colour of the busiest one\./.exec(await note()).map((word) => Number(word.replaceAll(",", "")));
+  assert.equal(total, 49152);
+  assert.ok(lines <= 24000 && most > 1 && lines * most >= total, await note());
+  const few = await pixels(page, "#network canvas >> nth=0"), other = await open(5e4);
+  assert.notEqual(await pixels(other, "#network canvas >> nth=0"), few, "the cables with the lowest loads are drawn");
+  await page.locator("#network canvas").first().focus();
+  for (let i = 0; i < 8; ++i) await page.keyboard.press("+");
+  await drawn(page);
+  assert.equal(await note(), "");
 });
 
 check("A report of several problems shows one at a time, and each as alone", async (browser) => {

@@ -10,7 +10,7 @@ import { Camera } from "../machine/camera";
 import { arrow_of, attach_keys, attach_view, find_field, zoom_buttons } from "../machine/view";
 import type { KindLoad, Network } from "../data/network";
 import type { Report } from "../data/report";
-import { NetworkPainter, type NetworkScene } from "./painter";
+import { lines_note, NetworkPainter, type NetworkScene } from "./painter";
 import { square_note } from "./section";
 
 const LISTED = 24;
@@ -38,11 +38,13 @@ export function bare_network_section(report: Report): HTMLElement | undefined {
     "aria-roledescription": "picture of the network",
     "aria-label": `The network ${network.text} with ${size}. Arrow keys go from one to the next, Escape lets go, plus and minus zoom, 0 shows all.`,
   });
+  const aggregated = element("p", { class: "note aggregated" });
   let painter: NetworkPainter | undefined;
   const surface = new Surface(canvas, (width) => Math.min(Math.max(640, width), Math.max(130, (width * high) / wide)), (s) => {
     camera.resize(s.width, s.height);
     painter = new NetworkPainter(s.context, scene, s.width, s.height);
     painter.draw();
+    aggregated.textContent = lines_note(painter.lines, network.loaded);
   });
   const redraw = () => surface.invalidate();
   const hint = "Point at a link, a node or a switch to see its name; click it to see its neighbours.";
@@ -60,7 +62,7 @@ export function bare_network_section(report: Report): HTMLElement | undefined {
       const found = painter?.pick(x, y) ?? {};
       canvas.style.cursor = found.cable !== undefined || found.vertex !== undefined ? "pointer" : camera.whole ? "default" : "grab";
       if (found.vertex !== undefined) show_tooltip(canvas, x, y, network.labels[found.vertex], []);
-      else if (found.cable !== undefined) show_tooltip(canvas, x, y, network.link_words({ cable: found.cable, forward: true }), [{ name: "kind", text: network.kind_words(found.cable) }]);
+      else if (found.cable !== undefined) show_tooltip(canvas, x, y, network.link_words({ cable: found.cable, forward: true }), [...(found.cables! > 1 ? [{ name: "line", text: `one of ${plural(found.cables!, "cable")}` }] : []), { name: "kind", text: network.kind_words(found.cable) }]);
       else hide_tooltip();
     },
     press: (x, y) => {
@@ -104,6 +106,7 @@ export function bare_network_section(report: Report): HTMLElement | undefined {
       ),
       { class: "card" },
     ),
+    aggregated,
     about,
   );
 }

@@ -1,10 +1,11 @@
 // Network, first step: draws planes, pods and groups, the cables in the colours of their loads, switches and nodes.
 // SPDX-License-Identifier: Apache-2.0
 import { css, ink_on, soft_heat, type Rgb } from "../ui/colour";
-import { bytes } from "../ui/format";
+import { bytes, count } from "../ui/format";
 import { is_dark, token } from "../ui/theme";
 import type { DirectedLink, Network } from "../data/network";
 import type { Camera } from "../machine/camera";
+import { lines_of, type Lines } from "./lines";
 
 /** The state of one picture of the network. */
 export interface NetworkScene {
@@ -24,10 +25,17 @@ export interface NetworkScene {
 }
 
 const STEPS = 12;
-// With more cables in view, the least loaded ones are left out.
-const MAX_CABLES = 24000;
+// With more cables in view, a line stands for several of them.
+const MAX_LINES = 24000;
+// Cables whose ends are closer than this, in pixels, cannot be told apart.
+const CLOSE = 2;
 
 type Point = [number, number];
+
+/** What a line stands for, if it stands for several cables; else nothing. */
+export function lines_note({ cables, total, most }: Lines, loaded: boolean): string {
+  return most > 1 ? `${count(cables.length)} lines stand for ${count(total)} cables in view. A line is up to ${count(most)} of them${loaded ? ", in the colour of the busiest one" : ""}. Zoom in to see each cable.` : "";
+}
 
 export class NetworkPainter {
   private readonly dark = is_dark();
@@ -39,13 +47,18 @@ export class NetworkPainter {
   private readonly well = token("--well");
   private readonly accent = token("--accent");
   private readonly font = token("--font");
+  readonly lines: Lines;
 
   constructor(
     private readonly context: CanvasRenderingContext2D,
     private readonly scene: NetworkScene,
     private readonly width: number,
     private readonly height: number,
-  ) {}
+  ) {
+    const cables: number[] = [], { network, camera } = scene;
+    for (let cable = 0; cable < network.a.length; ++cable) if (this.is_drawn(cable) && this.visible(cable)) cables.push(cable);
+    this.lines = lines_of(network, cables, (cable) => this.share(cable), 2 ** Math.ceil(Math.log2(CLOSE / camera.scale)), MAX_LINES);
+  }
 
   draw(): void {
     this.draw_frames();
@@ -151,16 +164,10 @@ export class NetworkPainter {
   private draw_cables(): void {
     const { context, scene } = this, { network } = scene;
     const buckets: number[][] = Array.from({ length: STEPS + 1 }, () => []);
-    let shown = 0;
-    for (let cable = 0; cable < network.a.length; ++cable) {
-      if (!this.is_drawn(cable) || !this.visible(cable)) continue;
-      ++shown;
-      buckets[Math.min(STEPS, Math.ceil(Math.abs(this.share(cable)) * STEPS - 1e-9))].push(cable);
-    }
+    for (const cable of this.lines.cables) buckets[Math.min(STEPS, Math.ceil(Math.abs(this.share(cable)) * STEPS - 1e-9))].push(cable);
     const zoom = Math.min(1.6, Math.max(0.55, scene.camera.scale / 7));
     // Heavier cables above lighter ones.
     for (const [step, cables] of buckets.entries()) {
-      if (shown > MAX_CABLES && step <= 1 && network.loaded) continue;
       for (const sign of scene.change ? [-1, 1] : [1]) {
         context.beginPath();
         for (const cable of cables) if (!scene.change || Math.sign(this.share(cable)) * sign >= 0) this.add_path(cable);
@@ -317,8 +324,8 @@ export class NetworkPainter {
     context.fillText(text, box.x + 6, box.y + h / 2 + 0.5, w - 10);
   }
 
-  /** What is at a point of the screen: a vertex, or the nearest cable. */
-  pick(px: number, py: number): { vertex?: number; cable?: number } {
+  /** What is at a point of the screen: a vertex, or the cable of the nearest line and how many cables this line stands for. */
+  pick(px: number, py: number): { vertex?: number; cable?: number; cables?: number } {
     const { network, camera } = this.scene, reach = Math.max(0.55 * camera.scale, 5);
     let vertex: number | undefined, near = Infinity;
     for (let v = 0; v < network.labels.length; ++v) {
@@ -326,20 +333,19 @@ export class NetworkPainter {
       if (apart < reach && apart < near) [near, vertex] = [apart, v];
     }
     if (vertex !== undefined && near < 0.55 * camera.scale) return { vertex };
-    let cable: number | undefined, least = 6;
-    for (let c = 0; c < network.a.length; ++c) {
-      if (!this.is_drawn(c) || !this.visible(c)) continue;
+    let line: number | undefined, least = 6;
+    this.lines.cables.forEach((c, index) => {
       this.trace(c, (from, to, by) => {
         const steps = by ? 10 : 1;
         for (let i = 0, last = from; i < steps; ++i) {
           const t = (i + 1) / steps, next: Point = by ? [(1 - t) ** 2 * from[0] + 2 * t * (1 - t) * by[0] + t * t * to[0], (1 - t) ** 2 * from[1] + 2 * t * (1 - t) * by[1] + t * t * to[1]] : to;
           const apart = distance([px, py], last, next) - 2 * Math.abs(this.share(c));
-          if (apart < least) [least, cable] = [apart, c];
+          if (apart < least) [least, line] = [apart, index];
           last = next;
         }
       });
-    }
-    return cable === undefined ? { vertex } : { cable };
+    });
+    return line === undefined ? { vertex } : { cable: this.lines.cables[line], cables: this.lines.amounts[line] };
   }
 }
 

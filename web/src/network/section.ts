@@ -14,7 +14,7 @@ import { Camera } from "../machine/camera";
 import { arrow_of, attach_keys, attach_view, zoom_buttons } from "../machine/view";
 import type { DirectedLink, KindLoad, Network } from "../data/network";
 import type { Report } from "../data/report";
-import { NetworkPainter, type NetworkScene } from "./painter";
+import { lines_note, NetworkPainter, type NetworkScene } from "./painter";
 
 const LISTED = 10, TABLED = 100;
 // Wider layouts are drawn one above the other.
@@ -114,6 +114,7 @@ export function network_section(report: Report, selection: Selection, links: Sel
     redraw();
   });
 
+  const aggregated = element("p", { class: "note aggregated" });
   const canvases = scenes.map((scene, order) => {
     const canvas = element("canvas", {
       tabindex: 0,
@@ -126,6 +127,7 @@ export function network_section(report: Report, selection: Selection, links: Sel
       camera.resize(s.width, s.height);
       painter = new NetworkPainter(s.context, scene, s.width, s.height);
       painter.draw();
+      aggregated.textContent = lines_note(painter.lines, network.loaded);
     });
     surfaces.push(surface);
     attach_view(canvas, camera, redraw, {
@@ -136,6 +138,7 @@ export function network_section(report: Report, selection: Selection, links: Sel
         else if (found.cable !== undefined) {
           const link = busier(found.cable, order), back = { ...link, forward: !link.forward };
           show_tooltip(canvas, x, y, network.link_words(link), [
+            ...(found.cables! > 1 ? [{ name: "line", text: `the busiest of ${plural(found.cables!, "cable")}` }] : []),
             { name: "kind", text: network.kind_words(found.cable) },
             ...network.loads.map((_, i) => ({ name: compared ? names[i].toLowerCase() : "load", text: `${bytes(network.load(link, i))}, back ${bytes(network.load(back, i))}` })),
           ]);
@@ -321,6 +324,7 @@ export function network_section(report: Report, selection: Selection, links: Sel
     tools,
     element("p", { class: "note" }, `${square_note(network)}${ranked ? " Numbers are ranks; 16+: rank 16 and others." : ""} The busiest link is marked.`),
     element("div", { class: wide / high > WIDE || !compared ? "stack" : "pair" }, ...pictures),
+    aggregated,
     about,
     below,
   );
