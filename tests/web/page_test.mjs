@@ -303,6 +303,34 @@ check("Before and after: the ranks move, smoothly, and the panel follows", async
   assert.ok((await page.locator("#machine .panel").innerText()).includes(where(0, sender)));
 });
 
+check("The heat map in the order of clusters has the ranks of a cluster next to each other, once for all placements", async (browser) => {
+  const document = structuredClone(tune), { ranks } = tune.traffic, starts = [0], to = [], amounts = [];
+  for (let rank = 0; rank < ranks; ++rank) {
+    for (let other = 0; other < ranks; ++other)
+      if (other !== rank && (other % 8 === rank % 8 || other === (rank + 1) % ranks)) [to[to.length], amounts[amounts.length]] = [other, other % 8 === rank % 8 ? 1e6 : 1e4];
+    starts.push(to.length);
+  }
+  document.traffic = { ...tune.traffic, rows: pack("u32", starts), columns: pack("u32", to), bytes: pack("f32", amounts), messages: undefined };
+  const page = await browser.open(document), canvas = page.locator("#traffic canvas").first();
+  assert.deepEqual(page.trouble, []);
+  const lead = await page.locator("#traffic .lead").textContent();
+  await page.locator("#traffic label", { hasText: "Clusters" }).click();
+  assert.equal(await page.locator("#traffic canvas:visible").count(), 1);
+  assert.equal(await page.locator("#traffic h3").first().textContent(), "8 clusters of ranks");
+  assert.match(await page.locator("#traffic .lead").textContent(), /within a cluster: 99\.\d+ % of the bytes/);
+  await canvas.focus();
+  await page.keyboard.press("ArrowDown");
+  const senders = [];
+  for (let row = 0; row < 26; ++row) {
+    senders.push(Number(/^rank (\d+) →/.exec(await voice(page))[1]));
+    await page.keyboard.press("ArrowDown");
+  }
+  assert.deepEqual(senders, [...Array.from({ length: 24 }, (_, i) => 8 * i), 1, 9]);
+  await page.locator("#traffic label", { hasText: "Mapping" }).click();
+  assert.equal(await page.locator("#traffic canvas:visible").count(), 2);
+  assert.equal(await page.locator("#traffic .lead").textContent(), lead);
+});
+
 check("Nodes that are small are folded, and a click unfolds them", async (browser) => {
   // A machine of so many nodes that cores would be dots: made of the same data, laid out on a small part of the room.
   const small = structuredClone(tune);

@@ -1,4 +1,4 @@
-// Heat map, third step: draws one map (tiles, borders of nodes, axes, cursor) and finds the cell at a point.
+// Heat map, third step: draws one map (tiles, borders of nodes or clusters, axes, cursor) and finds the cell at a point.
 // SPDX-License-Identifier: Apache-2.0
 import { heat_pixels } from "../ui/colour";
 import { Surface } from "../ui/surface";
@@ -24,14 +24,15 @@ function round_step(least: number): number {
 export class HeatMap {
   readonly surface: Surface;
   private tiles: Tiles;
-  private readonly heaviest: Tiles;
+  private heaviest: Tiles;
   private densities?: Tiles;
+  private density?: Scale;
   cursor?: HeatCell;
   private margin = { left: 66, top: 40, right: 2, bottom: 2 };
 
   constructor(
     readonly canvas: HTMLCanvasElement,
-    readonly matrix: HeatMatrix,
+    public matrix: HeatMatrix,
     readonly view: HeatView,
   ) {
     this.tiles = this.heaviest = new Tiles(matrix);
@@ -40,8 +41,18 @@ export class HeatMap {
 
   /** Pixels of several pairs show their mean on this scale, or without it the pair with the most bytes. */
   show_density(density: Scale | undefined): void {
+    this.density = density;
     this.tiles = density ? (this.densities ??= new Tiles(this.matrix, density)) : this.heaviest;
     this.surface.invalidate();
+  }
+
+  /** The same traffic in another order. */
+  show_matrix(matrix: HeatMatrix): void {
+    this.matrix = matrix;
+    this.cursor = undefined;
+    this.heaviest = new Tiles(matrix);
+    this.densities = undefined;
+    this.show_density(this.density);
   }
 
   private side(width: number): number {
@@ -207,15 +218,16 @@ export class HeatMap {
     context.font = `11px ${token("--font")}`;
     let ticks = this.ticks();
     // If one name is too long, all of them are shortened: one style of names.
-    const short = ticks.some(({ text }) => text.startsWith("node") && context.measureText(text).width > left - 24);
-    if (short) ticks = ticks.map((tick) => ({ ...tick, text: tick.text.replace(/^node ?/, "") }));
+    const kind = /^(node|cluster)/.exec(ticks[0]?.text ?? "")?.[1];
+    const short = kind !== undefined && ticks.some(({ text }) => text.startsWith(kind) && context.measureText(text).width > left - 24);
+    if (short) ticks = ticks.map((tick) => ({ ...tick, text: tick.text.replace(/^(node|cluster) ?/, "") }));
     context.font = axis_font;
-    context.fillText(short ? "receiving node →" : "receiver →", left, 8);
+    context.fillText(short ? `receiving ${kind} →` : "receiver →", left, 8);
     context.save();
     context.translate(8, top);
     context.rotate(-Math.PI / 2);
     context.textAlign = "right";
-    context.fillText(short ? "← sending node" : "← sender", 0, 0);
+    context.fillText(short ? `← sending ${kind}` : "← sender", 0, 0);
     context.restore();
 
     context.font = `11px ${token("--font")}`;
@@ -239,7 +251,7 @@ export class HeatMap {
     }
   }
 
-  /** Ranks when cells are large, otherwise nodes, otherwise row numbers. */
+  /** Ranks when cells are large, otherwise nodes or clusters, otherwise row numbers. */
   private ticks(): { at: number; text: string; number: number }[] {
     const { view, matrix } = this, { order } = matrix, block = order.traffic.block;
     const from = Math.max(0, Math.floor(Math.min(view.x, view.y))), to = Math.min(matrix.count, Math.ceil(Math.max(view.x, view.y) + view.span));

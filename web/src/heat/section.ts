@@ -3,13 +3,14 @@
 import { css, heat } from "../ui/colour";
 import { button, choice, element, svg } from "../ui/dom";
 import { figure, section } from "../ui/figure";
-import { bytes, count } from "../ui/format";
+import { bytes, count, percent, plural } from "../ui/format";
 import { attach_gestures } from "../ui/gestures";
 import type { Report } from "../data/report";
 import type { Selection } from "../ui/selection";
 import { folded_table, make_table } from "../ui/table";
 import { is_dark, on_theme } from "../ui/theme";
 import { hide_tooltip, say, show_tooltip } from "../ui/tooltip";
+import { clusters_of } from "./clusters";
 import { HeatMap, type HeatCell } from "./map";
 import { HeatMatrix } from "./matrix";
 import { HeatView } from "./view";
@@ -147,8 +148,9 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
     if (aloud) say(cell_sentence(words));
   };
 
-  const figures = report.heat.map((order) => {
-    const matrix = new HeatMatrix(order, scale);
+  const matrices = report.heat.map((order) => new HeatMatrix(order, scale));
+  const figures = report.heat.map((order, index) => {
+    const matrix = matrices[index];
     const name = order.id === "before" ? "Before" : order.id === "after" ? "After" : order.id;
     const title = report.heat.length === 1 ? "All pairs" : order.label === order.id ? name : `${name}: ${order.label}`;
     const canvas = element("canvas", {
@@ -177,7 +179,7 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
         const cell = map.cell_at(x, y);
         if (!cell) return;
         show(map, cell, true);
-        if (linked) selection.select(matrix.order.ranks[cell.row]);
+        if (linked) selection.select(map.matrix.order.ranks[cell.row]);
       },
       drag: (dx, dy) => {
         hide_tooltip();
@@ -287,6 +289,16 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
     button("Show all", () => view.reset(), {}, "All"),
     position,
     element("span", { class: "spread" }),
+    report.heat.every((order) => order.ranks.length === order.traffic.ranks) &&
+      choice(
+        "Order of the rows",
+        [
+          { value: "mapping", label: "Mapping" },
+          { value: "clusters", label: "Clusters" },
+        ],
+        "mapping",
+        (what) => order_by(what),
+      ).root,
     many &&
       choice(
         "Colour",
@@ -300,14 +312,51 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
     unit,
     legend_host,
   );
-  const lead = [
-    report.heat[0].borders.length > 1
-      ? "Traffic inside the squares along the diagonal stays within a node; everything outside crosses the network."
-      : report.heat.length > 1 && "Traffic near the diagonal is between ranks with close numbers.",
-    report.heat.length > 1 && linked && "Point at a cell to highlight the same pair in both placements.",
-  ]
-    .filter(Boolean)
-    .join(" ");
+  const lead = element("p", { class: "lead" });
+  const [title, caption] = [figures[0].querySelector("h3")!, figures[0].querySelector("figcaption p")!];
+  const by_mapping = {
+    title: title.textContent!,
+    caption: caption.textContent!,
+    lead: [
+      report.heat[0].borders.length > 1
+        ? "Traffic inside the squares along the diagonal stays within a node; everything outside crosses the network."
+        : report.heat.length > 1 && "Traffic near the diagonal is between ranks with close numbers.",
+      report.heat.length > 1 && linked && "Point at a cell to highlight the same pair in both placements.",
+    ]
+      .filter(Boolean)
+      .join(" "),
+  };
+  let clustered: HeatMatrix | undefined;
+  const share_inside = ({ order, columns, rows, entries }: HeatMatrix): number => {
+    const cluster = new Uint32Array(order.ranks.length);
+    order.borders.forEach((first, index) => cluster.fill(index, first));
+    let inside = 0, all = 0;
+    for (let row = 0; row < cluster.length; ++row)
+      for (let at = rows[row]; at < rows[row + 1]; ++at) {
+        all += order.traffic.bytes[entries[at]];
+        if (cluster[columns[at]] === cluster[row]) inside += order.traffic.bytes[entries[at]];
+      }
+    return all > 0 ? inside / all : 0;
+  };
+  // The clusters are those of the traffic: one map for all placements.
+  const order_by = (what: "mapping" | "clusters") => {
+    const by_clusters = what === "clusters";
+    if (by_clusters && !clustered) {
+      const { ranks, borders } = clusters_of(report.heat[0].traffic);
+      clustered = new HeatMatrix({ ...report.heat[0], ranks, borders, nodes: borders.map((_, index) => `cluster ${index + 1}`) }, scale);
+    }
+    maps[0].show_matrix(by_clusters ? clustered! : matrices[0]);
+    for (const map of maps) map.cursor = undefined;
+    figures.slice(1).forEach((one) => (one.hidden = by_clusters));
+    title.textContent = by_clusters ? `${plural(clustered!.order.borders.length, "cluster")} of ${report.traffic!.block > 1 ? "blocks of ranks" : "ranks"}` : by_mapping.title;
+    caption.textContent = by_clusters ? "Rows send, columns receive; ranks ordered by cluster, independent of their placement." : by_mapping.caption;
+    lead.textContent = by_clusters
+      ? `Traffic inside the squares along the diagonal stays within a cluster: ${percent(share_inside(clustered!))} of the bytes. The ranks of a cluster communicate more with each other than with the others (method of Louvain).`
+      : by_mapping.lead;
+    lead.hidden = lead.textContent === "";
+    view.reset();
+  };
+  order_by("mapping");
   const notes = [
     report.traffic.blocks_note && `Each row and column represents ${report.traffic.block} consecutive ranks: ${report.traffic.blocks_note}.`,
   ].filter((note): note is string => typeof note === "string");
