@@ -56,6 +56,17 @@ assert open(target).read().split() == "tleaf 3 2 100 2 10 4 1".split(), open(tar
 numbers = open(graph).read().split()
 write(out, [str(len(numbers))] + [f"{i}\\t{i}" for i in reversed(range(len(numbers)))])
 """,
+    "mapping": """
+given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+assert given["-p"] == "1" and open(given["-t"]).read().split() == "tleaf 3 2 100 2 10 4 1".split(), given
+matrix = [[float(number) for number in line.split()] for line in open(given["-c"])]
+assert len(matrix) == 16 and all(len(row) == 16 for row in matrix), matrix
+neighbours = lambda i: {j for j in range(16) if abs(i // 4 - j // 4) + abs(i % 4 - j % 4) == 1}
+assert all({j for j in range(16) if row[j] > 0} == neighbours(i) for i, row in enumerate(matrix)), matrix
+assert all(matrix[i][j] == matrix[j][i] for i in range(16) for j in range(16)), matrix
+print("TreeMatch:", ",".join(map(str, range(16))), ": 24")
+print("Packed:", ",".join(map(str, reversed(range(16)))), ": 24")
+""",
 }
 COMMON = """#!{python}
 import sys
@@ -73,7 +84,7 @@ def write(path, lines):
 class Adapters(unittest.TestCase):
     def test_every_line_of_the_page_works(self):
         rows = ROW.findall(PAGE.read_text())
-        self.assertEqual(len(rows), 6, "a row of the page is not recognised")
+        self.assertEqual(len(rows), 7, "a row of the page is not recognised")
         with tempfile.TemporaryDirectory() as folder:
             for name, body in FAKES.items():
                 path = pathlib.Path(folder, name)
