@@ -31,13 +31,14 @@ def _program(program: Optional[str]) -> str:
 
 def bench(graphs: Texts, topologies: Optional[Texts] = None, mappers: Optional[Texts] = None, *, seeds: int = 3, seed: int = 0,
           model: Optional[str] = None, budget: Optional[str] = None, threads: int = 1, jobs: int = 1, time_limit: Optional[str] = None,
-          efforts: Optional[Texts] = None, directory: Optional[str] = None, force: bool = False,
+          efforts: Optional[Texts] = None, budgets: Optional[Texts] = None, directory: Optional[str] = None, force: bool = False,
           program: Optional[str] = None) -> list[dict[str, Any]]:
     """Runs every mapper on every graph and machine with every seed by `rankloom bench`, and returns one dictionary per run.
 
     graphs      files, "gen:PATTERN", or "pack:NAME", which has its own machines
     topologies  machines, as for -t
     mappers     as for -a, also "exec:COMMAND" and "file:FILE"; by default auto:effort=fast, metis and scotch
+    budgets     time limits such as "10ms"; every mapper runs with each of them
     directory   where the rows and plots are kept; the same call continues an interrupted experiment. By default they are not kept
     program     the program; by default the variable RANKLOOM, or rankloom in PATH
 
@@ -52,8 +53,9 @@ def bench(graphs: Texts, topologies: Optional[Texts] = None, mappers: Optional[T
         for option, value in (("--model", model), ("--budget", budget), ("--time-limit", time_limit)):
             if value is not None:
                 command += [option, value]
-        if efforts is not None:
-            command += ["--efforts", ",".join(_texts(efforts))]
+        for option, words in (("--efforts", efforts), ("--budgets", budgets)):
+            if words is not None:
+                command += [option, ",".join(_texts(words))]
         if force:
             command.append("--force")
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

@@ -48,6 +48,29 @@ TEST(BenchPlan, ContinuesTheSameExperimentOrASmallerOne) {
   EXPECT_FALSE(plan.check_continues(Json::parse("{\"settings\": 3}"), "f"));
 }
 
+TEST(BenchPlan, RunsEveryMapperWithEveryBudget) {
+  BenchPlan plan = small_plan();
+  const auto budgets = read_budgets("1s,10ms,1000ms");
+  ASSERT_TRUE(budgets);
+  EXPECT_THAT(*budgets, ElementsAre(std::chrono::milliseconds(10), std::chrono::milliseconds(1000)));
+  plan.seeds = 1;
+  plan.budgets = *budgets;
+  std::vector<std::string> order;
+  for (const BenchRun& run : plan.runs())
+    order.push_back(run.instance->graph + run.mapper + std::to_string(run.budget->count()));
+  EXPECT_THAT(order, ElementsAre("ga10", "ga1000", "gb10", "gb1000", "ha10", "ha1000", "hb10", "hb1000"));
+  for (const char* wrong : {"soon", "0s", "1s,-1s", "10us"}) EXPECT_FALSE(read_budgets(wrong)) << wrong;
+  EXPECT_TRUE(read_budgets("")->empty());
+  EXPECT_NE(run_key("g", "m", "a", 0, plan.budgets[0]), run_key("g", "m", "a", 0, plan.budgets[1]));
+
+  BenchPlan fewer = plan;
+  fewer.budgets.pop_back();
+  EXPECT_TRUE(plan.check_continues(fewer.json(), "f"));
+  EXPECT_FALSE(fewer.check_continues(plan.json(), "f"));
+  fewer.budgets.clear();
+  EXPECT_FALSE(plan.check_continues(fewer.json(), "f"));
+}
+
 TEST(BenchPlan, CombinesGraphsWithMachinesAndExpandsPacks) {
   std::string model;
   const auto combined = bench_instances({"gen:ring:ranks=4", "a.graph"}, {"core:4", "core:8"}, model);

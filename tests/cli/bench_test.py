@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -81,7 +82,7 @@ class Bench(unittest.TestCase):
         self.assertEqual(after[:len(before)], before)
         self.assertEqual(len(after), 2 * 2 * 4)
         self.assertEqual(len({key(row) for row in after}), len(after))
-        for name in ("rows.csv", "table.tex", "performance_profile.svg", "pareto.svg", "scaling.svg"):
+        for name in ("report.html", "rows.csv", "table.tex", "performance_profile.svg", "pareto.svg", "convergence.svg", "scaling.svg"):
             self.assertTrue((self.folder / "x" / name).stat().st_size > 0, name)
         self.bench(*words)
         self.assertEqual(rows_of(self.folder / "x"), after)
@@ -98,6 +99,30 @@ class Bench(unittest.TestCase):
         self.assertGreater(row["cpu_seconds"], 0)
         self.assertGreater(row["seconds"], 0)
         self.assertGreater(row["peak_bytes"], 1 << 20)
+
+    def test_budgets_are_runs_of_their_own_and_more_of_them_continue(self):
+        words = ["gen:rgg:ranks=64", "-t", "node:8=10 core:8=1", "-a", "auto:effort=best,block", "--seeds", "1", "-o", "x"]
+        self.bench(*words, "--budgets", "200ms")
+        first = rows_of(self.folder / "x")
+        said = self.bench(*words, "--budgets", "5ms,200ms")
+        rows = rows_of(self.folder / "x")
+        self.assertEqual(rows[:2], first)
+        self.assertEqual(sorted((row["mapper"], row["budget_ms"]) for row in rows), [("auto:effort=best", 5), ("auto:effort=best", 200), ("block", 5), ("block", 200)])
+        self.assertIn("auto:effort=best in 5 ms", said)
+        plot = (self.folder / "x" / "convergence.svg").read_text()
+        self.assertEqual(plot.count("<polyline"), 2)
+        self.assertIn("another experiment", self.bench(*words, status=2))
+
+    def test_the_page_has_the_plots_and_the_tables(self):
+        self.bench("gen:ring:ranks=8", "gen:stencil2d:size=4x2", "-t", MACHINE, "-a", "block,random", "--seeds", "1", "-o", "x")
+        text = (self.folder / "x" / "report.html").read_text()
+        page = json.loads(re.search(r'id="rankloom-data">(.*?)</script>', text, re.DOTALL).group(1))
+        found = page["experiment"]
+        self.assertEqual([row["mapper"] for row in found["classes"][-1]["mappers"]], ["block", "random"])
+        self.assertEqual([one["class"] for one in found["classes"]], ["ring", "stencil2d", ""])
+        self.assertEqual(len(found["plots"]), 4)
+        self.assertEqual([len(series["points"]) for series in found["plots"][3]["series"]], [2, 2])
+        self.assertIn("random", found["sentences"][0])
 
     def test_several_jobs_give_the_same_rows(self):
         words = ["gen:ring:ranks=8", "gen:ring:ranks=12", "-t", MACHINE, "-a", "block,greedy", "--seeds", "2"]

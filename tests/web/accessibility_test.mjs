@@ -1,15 +1,15 @@
 // The page without eyes, without mouse, without colours: axe's rules, the browser's accessibility tree, a table for every picture.
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
-import { devices_document, machine_document, network_document, status_document, timeline_document } from "./fixtures/make.mjs";
+import { devices_document, experiment_document, machine_document, network_document, status_document, timeline_document } from "./fixtures/make.mjs";
 import { check, FIREFOX, fixture, module_of_web, run } from "./harness.mjs";
 
-const MADE = { devices: devices_document, network: network_document, machine: machine_document, status: status_document, timeline: timeline_document };
+const MADE = { devices: devices_document, experiment: experiment_document, network: network_document, machine: machine_document, status: status_document, timeline: timeline_document };
 const document_of = (name) => MADE[name]?.() ?? fixture(name);
 const axe = module_of_web("axe-core").source;
 
 check("axe finds nothing, light and dark, wide and narrow", async (browser) => {
-  for (const [name, options] of [["tune", {}], ["tune", { dark: true, width: 390 }], ["devices", { dark: true }], ["network", { dark: true }], ["network", { width: 390 }], ["machine", {}], ["machine", { dark: true, width: 390 }], ["status", { dark: true }], ["allocation", { dark: true }], ["online", {}]]) {
+  for (const [name, options] of [["tune", {}], ["tune", { dark: true, width: 390 }], ["devices", { dark: true }], ["network", { dark: true }], ["network", { width: 390 }], ["machine", {}], ["machine", { dark: true, width: 390 }], ["status", { dark: true }], ["experiment", {}], ["experiment", { dark: true, width: 390 }], ["allocation", { dark: true }], ["online", {}]]) {
     const page = await browser.open(document_of(name), options);
     // Tables and panels are part of the page, too.
     await page.locator("details").evaluateAll((all) => all.forEach((details) => (details.open = true)));

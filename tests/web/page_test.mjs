@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { deflateSync } from "node:zlib";
-import { dense_document, devices_document, GPU_OF_SLOT, machine_document, network_document, pack, random, status_document, timeline_document, torus_network } from "./fixtures/make.mjs";
+import { dense_document, devices_document, experiment_document, GPU_OF_SLOT, machine_document, network_document, pack, random, status_document, timeline_document, torus_network } from "./fixtures/make.mjs";
 import { check, FIREFOX, fixture, run, unpack } from "./harness.mjs";
 
 const tune = fixture("tune");
@@ -665,6 +665,25 @@ check("With many cables in view, a line stands for several of them, with the loa
   for (let i = 0; i < 8; ++i) await page.keyboard.press("+");
   await drawn(page);
   assert.equal(await note(), "");
+});
+
+check("An experiment: sentences, tables by class, and plots with a mark for every point that their axes can show", async (browser) => {
+  const document = experiment_document(), page = await browser.open(document);
+  assert.deepEqual(page.trouble, []);
+  assert.deepEqual(await page.locator("main > section").evaluateAll((all) => all.map((s) => s.id)), ["results", "plots", "reproduce"]);
+  assert.ok((await page.locator("#results li").first().innerText()).includes("costs less than block on 12 of 12 instances"));
+  assert.equal(await page.locator("#results li").last().innerText(), "1 run failed.");
+  assert.deepEqual(await page.locator("#results caption").allTextContents(), ["rgg: 12 instances", "all: 12 instances"]);
+  const plots = page.locator("#plots figure");
+  assert.equal(await plots.count(), 2);
+  assert.equal(await plots.nth(0).locator("polyline").count(), 4);
+  assert.equal(await plots.nth(1).locator("polyline").count(), 1);
+  assert.deepEqual(await plots.nth(1).locator("svg.plot title").allTextContents(), ["auto in 10 ms: cost 1.40", "auto in 1 s: cost 1.00", "eager: cost 1.90", "block"]);
+  // 0.01 s is left of 1 s, and its cost is above.
+  const [first, second] = (await plots.nth(1).locator("polyline").getAttribute("points")).split(" ").map((point) => point.split(",").map(Number));
+  assert.ok(first[0] < second[0] && first[1] < second[1]);
+  await plots.nth(1).locator("summary").click();
+  assert.equal(await plots.nth(1).locator("tbody tr").count(), 5);
 });
 
 check("A report of several problems shows one at a time, and each as alone", async (browser) => {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { allocation_section } from "./allocation/section";
 import { button, element } from "./ui/dom";
+import { experiment_sections } from "./experiment";
 import { heat_section } from "./heat/section";
 import { bare_machine_section } from "./machine/bare";
 import { machine_section } from "./machine/section";
@@ -46,6 +47,7 @@ async function body_of(value: ReportDocument, summary: HTMLElement | undefined):
     mappers_section(report),
     await allocation_section(report),
     online_section(report),
+    ...experiment_sections(report),
     reproduce_section(report),
   ].filter((section): section is HTMLElement => section !== undefined);
   return element("div", { class: "body" }, navigation(sections), element("main", { id: "content", tabindex: -1 }, summary, element("h1", {}, value.title), ...sections));

@@ -41,6 +41,11 @@ std::size_t position_of(std::vector<std::string>& names, const std::string& name
 
 }  // namespace
 
+std::string ExperimentRun::contender() const {
+  if (budget <= 0) return mapper;
+  return budget < 1 ? fmt::format("{} in {:g} ms", mapper, budget * 1000) : fmt::format("{} in {:g} s", mapper, budget);
+}
+
 bool ExperimentInstance::complete() const {
   return std::all_of(cells.begin(), cells.end(), [](const Cell& cell) { return cell.complete(); });
 }
@@ -53,7 +58,9 @@ Experiment Experiment::of(std::span<const ExperimentRun> runs) {
     const auto [number, is_new] = numbers.try_emplace({run.graph, run.machine}, numbers.size());
     if (is_new) experiment.instances.push_back({run.graph, run.machine, run.instance_class, 0, 0, run.best_known, {}});
     ExperimentInstance& instance = experiment.instances[number->second];
-    Collected& cell = collected[{number->second, position_of(experiment.mappers, run.mapper)}];
+    const std::size_t mapper = position_of(experiment.mappers, run.contender());
+    if (mapper == experiment.budgets.size()) experiment.budgets.emplace_back(run.mapper, run.budget);
+    Collected& cell = collected[{number->second, mapper}];
     if (!run.succeeded()) {
       cell.failed = true;
       ++experiment.failed_runs;
@@ -146,6 +153,27 @@ std::string to_sentence(const MapperTest& test, const std::string& baseline) {
   const bool agrees = is_less == (test.test.effect < 0);
   return fmt::format("{} ({}, effect {:.2f}{})", counts, p_value, test.test.effect,
                      agrees ? "" : ": the fewer differences are the larger ones");
+}
+
+std::vector<std::pair<std::string, std::vector<ConvergencePoint>>> convergence(const Experiment& experiment) {
+  std::vector<std::pair<std::string, std::vector<ConvergencePoint>>> curves;
+  for (std::size_t mapper = 0; mapper < experiment.mappers.size(); ++mapper) {
+    std::vector<double> times, ratios;
+    for (const ExperimentInstance& instance : experiment.instances) {
+      if (!instance.complete()) continue;
+      double lowest = std::numeric_limits<double>::infinity();
+      for (const Cell& cell : instance.cells) lowest = std::min(lowest, cell.min_cost);
+      times.push_back(instance.cells[mapper].cpu_seconds);
+      ratios.push_back(ratio(instance.cells[mapper].cost, lowest));
+    }
+    const auto& [name, budget] = experiment.budgets[mapper];
+    auto curve = std::find_if(curves.begin(), curves.end(), [&](const auto& known) { return known.first == name; });
+    if (curve == curves.end()) curve = curves.insert(curves.end(), {name, {}});
+    if (!ratios.empty()) curve->second.push_back({geometric_mean(times), geometric_mean(ratios), budget});
+  }
+  for (auto& [name, points] : curves)
+    std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.budget < b.budget; });
+  return curves;
 }
 
 std::vector<std::vector<double>> performance_ratios(const Experiment& experiment) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rankloom/evaluate/experiment/signed_rank_test.hpp"
@@ -25,6 +26,7 @@ struct ExperimentRun {
   std::string graph, machine, mapper;
   std::string instance_class;  ///< "stencil3d", "torus": instances that are summarised together.
   std::uint64_t seed = 0;
+  double budget = 0;       ///< The time that the mapper was given, in seconds; 0: as much as it needs.
   std::string error = {};  ///< Empty: it succeeded.
   double cost = 0;
   double seconds = 0, cpu_seconds = 0;  ///< Of the process.
@@ -33,6 +35,8 @@ struct ExperimentRun {
   std::optional<BestKnown> best_known = {};
 
   bool succeeded() const { return error.empty(); }
+  /// "auto", "auto in 100 ms".
+  std::string contender() const;
 };
 
 /// A mapper on an instance: geometric means over its seeds. Infinite if a run failed or is missing.
@@ -54,7 +58,9 @@ struct ExperimentInstance {
 
 /// Runs by instance and mapper.
 struct Experiment {
-  std::vector<std::string> mappers;  ///< In the order of their first run.
+  std::vector<std::string> mappers;  ///< In the order of their first run; one with several budgets, once for each.
+  /// By mapper: its name without the budget, and the budget in seconds.
+  std::vector<std::pair<std::string, double>> budgets;
   std::vector<ExperimentInstance> instances;
   std::size_t failed_runs = 0;
 
@@ -89,6 +95,15 @@ std::string to_sentence(const MapperTest& test, const std::string& baseline);
 /// By mapper: the ratios of its costs to the lowest cost of the instance, ascending; infinite where it has no result.
 /// The share of ratios up to t is the performance profile (Dolan and Moré 2002).
 std::vector<std::vector<double>> performance_ratios(const Experiment& experiment);
+
+/// One point of the convergence of a mapper: geometric means over the instances that every mapper solved.
+struct ConvergencePoint {
+  double cpu_seconds = 0;
+  double cost_ratio = 1;  ///< To the lowest cost of the instance by any mapper, budget and seed.
+  double budget = 0;
+};
+/// By mapper, without the budget: one point for each budget, by increasing budget; none without a complete instance.
+std::vector<std::pair<std::string, std::vector<ConvergencePoint>>> convergence(const Experiment& experiment);
 
 /// exp of the mean of the logarithms; 0 if one of the values is 0. Precondition: at least one value.
 double geometric_mean(std::span<const double> values);

@@ -66,6 +66,24 @@ Plot pareto_plot(const Experiment& experiment, std::size_t baseline) {
   return plot;
 }
 
+Plot convergence_plot(const Experiment& experiment) {
+  Plot plot{"Convergence: cost over CPU time, geometric means",
+            {"CPU time in seconds", true},
+            {"cost relative to the lowest one"},
+            {}};
+  for (auto& [mapper, points] : convergence(experiment)) {
+    PlotSeries series{mapper, {}, points.size() > 1};
+    for (const ConvergencePoint& point : points) {
+      const std::string budget = point.budget > 0 ? fmt::format(" in {}", format_seconds(point.budget)) : std::string();
+      series.points.push_back({point.cpu_seconds, point.cost_ratio,
+                               fmt::format("{}{}: cost {}, CPU time {}", mapper, budget, factor(point.cost_ratio),
+                                           format_seconds(point.cpu_seconds))});
+    }
+    if (!series.points.empty()) plot.series.push_back(std::move(series));
+  }
+  return plot;
+}
+
 Plot scaling_plot(const Experiment& experiment) {
   Plot plot{"CPU time over the size of the graph", {"edges", true}, {"CPU time in seconds", true}, {}};
   for (std::size_t mapper = 0; mapper < experiment.mappers.size(); ++mapper) {

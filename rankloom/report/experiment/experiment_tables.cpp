@@ -125,7 +125,7 @@ std::string experiment_csv(std::span<const ExperimentRun> runs) {
   std::string text = "graph,machine,class,mapper,seed,ranks,edges,cost,cpu_seconds,seconds,peak_bytes,error\n";
   for (const ExperimentRun& run : runs) {
     text += fmt::format("{},{},{},{},{},", csv_field(run.graph), csv_field(run.machine), csv_field(run.instance_class),
-                        csv_field(run.mapper), run.seed);
+                        csv_field(run.contender()), run.seed);
     text += run.succeeded()
                 ? fmt::format("{},{},{},{},{},{},\n", run.ranks, run.edges, format_value(run.cost),
                               format_value(run.cpu_seconds), format_value(run.seconds), format_value(run.peak_bytes))

@@ -42,6 +42,8 @@ Plot performance_profile_plot(const Experiment& experiment);
 /// Cost over CPU time, both as ratios to the baseline, one point per mapper; the line connects those that no other
 /// mapper beats in both.
 Plot pareto_plot(const Experiment& experiment, std::size_t baseline);
+/// Cost over CPU time, as a ratio to the lowest cost of each instance; a line connects the budgets of a mapper.
+Plot convergence_plot(const Experiment& experiment);
 /// CPU time over the number of edges, one point per instance.
 Plot scaling_plot(const Experiment& experiment);
 

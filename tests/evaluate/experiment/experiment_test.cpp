@@ -49,6 +49,25 @@ TEST(Experiment, TakesGeometricMeansOverSeedsAndInstances) {
   EXPECT_EQ(rows[1].best, 1U);
 }
 
+TEST(Experiment, HasOnePointOfConvergenceForEachBudget) {
+  std::vector<ExperimentRun> runs{run_of("g", "a", 0, 4, 2), run_of("g", "a", 0, 8, 1), run_of("g", "b", 0, 2, 3),
+                                  run_of("h", "a", 0, 6, 8), run_of("h", "a", 0, 8, 4), run_of("h", "b", 0, 6, 3)};
+  for (const std::size_t longer : {0, 3}) runs[longer].budget = 10;
+  for (const std::size_t shorter : {1, 4}) runs[shorter].budget = 0.5;
+  const Experiment experiment = Experiment::of(runs);
+  EXPECT_THAT(experiment.mappers, ElementsAre("a in 10 s", "a in 500 ms", "b"));
+  const auto curves = convergence(experiment);
+  ASSERT_EQ(curves.size(), 2U);
+  EXPECT_EQ(curves[0].first, "a");
+  ASSERT_EQ(curves[0].second.size(), 2U);
+  EXPECT_EQ(curves[0].second[0].budget, 0.5);
+  EXPECT_DOUBLE_EQ(curves[0].second[0].cost_ratio, std::sqrt(4.0 * 8 / 6));  // 8/2 and 8/6
+  EXPECT_DOUBLE_EQ(curves[0].second[0].cpu_seconds, 2);                      // 1 and 4
+  EXPECT_DOUBLE_EQ(curves[0].second[1].cost_ratio, std::sqrt(2));            // 4/2 and 6/6
+  EXPECT_DOUBLE_EQ(curves[0].second[1].cpu_seconds, 4);                      // 2 and 8
+  EXPECT_DOUBLE_EQ(curves[1].second[0].cost_ratio, 1);
+}
+
 TEST(Experiment, LeavesOutInstancesThatAMapperDidNotSolve) {
   std::vector<ExperimentRun> runs{run_of("g", "a", 0, 2), run_of("g", "b", 0, 4), run_of("h", "a", 0, 100),
                                   run_of("h", "b", 0, 1)};

@@ -60,8 +60,8 @@ TEST(ExperimentTables, EscapeLatexAndQuoteCsv) {
 
 TEST(Plots, AreCompleteSvgFiles) {
   const Experiment experiment = Experiment::of(two_runs());
-  for (const Plot& plot :
-       {performance_profile_plot(experiment), pareto_plot(experiment, 0), scaling_plot(experiment)}) {
+  for (const Plot& plot : {performance_profile_plot(experiment), pareto_plot(experiment, 0),
+                           convergence_plot(experiment), scaling_plot(experiment)}) {
     const std::string svg = to_svg(plot);
     EXPECT_THAT(svg, StartsWith("<svg "));
     EXPECT_THAT(svg, HasSubstr("base_1"));
@@ -80,6 +80,21 @@ TEST(Plots, DrawTheProfileAsSteps) {
   EXPECT_EQ(base[2].y, 1);
   EXPECT_NEAR(plot.series[1].points[2].x, 1, 1e-9);
   EXPECT_EQ(plot.series[1].points[2].y, 1);
+}
+
+TEST(Plots, ConnectTheBudgetsOfAMapper) {
+  auto runs = two_runs();
+  runs[1].mapper = "base_1";
+  runs[0].budget = 0.01;
+  runs[1].budget = 1;
+  const Plot plot = convergence_plot(Experiment::of(runs));
+  ASSERT_EQ(plot.series.size(), 1U);
+  EXPECT_TRUE(plot.series[0].line);
+  ASSERT_EQ(plot.series[0].points.size(), 2U);
+  EXPECT_EQ(plot.series[0].points[0].x, 0.25);
+  EXPECT_NEAR(plot.series[0].points[0].y, 2, 1e-9);
+  EXPECT_NEAR(plot.series[0].points[1].y, 1, 1e-9);
+  EXPECT_FALSE(convergence_plot(Experiment::of(two_runs())).series[0].line);
 }
 
 TEST(Plots, LeaveOutWhatAnAxisCannotShow) {

@@ -293,6 +293,46 @@ export interface TimelineDocument {
   };
 }
 
+export interface PlotAxisDocument {
+  title: string;
+  logarithmic: boolean;
+}
+
+export interface PlotSeriesDocument {
+  name: string;
+  line: boolean;
+  marks: boolean;
+  /** x, y and the tooltip. */
+  points: [number, number, string][];
+}
+
+export interface PlotDocument {
+  title: string;
+  x: PlotAxisDocument;
+  y: PlotAxisDocument;
+  series: PlotSeriesDocument[];
+}
+
+export interface ExperimentMapper {
+  mapper: string;
+  instances: number;
+  cost: number;
+  cost_ratio: number;
+  best: number;
+  cpu_seconds: number;
+  cpu_ratio: number;
+}
+
+/** Of `rankloom bench`. */
+export interface ExperimentDocument {
+  baseline: string;
+  failed: number;
+  sentences: string[];
+  /** The class "" is all instances. */
+  classes: { class: string; mappers: ExperimentMapper[] }[];
+  plots: PlotDocument[];
+}
+
 export interface ReportDocument {
   schema: string;
   title: string;
@@ -320,6 +360,7 @@ export interface ReportDocument {
   larger_is_better?: boolean;
   lower_bound?: number;
   allocation?: AllocationDocument;
+  experiment?: ExperimentDocument;
   online?: OnlineDocument;
   reproduce: ReproduceDocument;
   /** Of results for other problems, each complete. */

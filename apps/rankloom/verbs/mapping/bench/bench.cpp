@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -121,7 +122,12 @@ class BenchVerb : public Verb {
     add_text(app,
              {"--efforts", "EFFORT,..", "run the mapper auto with each of these efforts: fast,balanced,best", "run"},
              efforts_);
+    add_text(app,
+             {"--budgets", "TIME,..",
+              "run every mapper with each of these time limits, for its convergence over time: 10ms,100ms,1s", "run"},
+             budgets_);
     run_.describe(app);
+    exclude(app, "--budgets", "--budget");
     external_.describe(app);
     add_switch(app, "--retry-failed", "run again what failed earlier in the same directory", retry_failed_, "run");
     add_text(app, {"--baseline", "MAPPER", "the mapper that ratios refer to; by default the first", "output"},
@@ -165,6 +171,9 @@ class BenchVerb : public Verb {
                   fmt::format("ratios of {} say nothing: larger is better", info(*model).name),
                   "choose a model in which lower is better");
     }
+    auto budgets = read_budgets(budgets_);
+    if (!budgets) return propagate(budgets);
+    plan.budgets = *std::move(budgets);
     auto mappers = choose_mappers();
     if (!mappers) return propagate(mappers);
     plan.mappers = *std::move(mappers);
@@ -232,13 +241,18 @@ class BenchVerb : public Verb {
   static std::map<std::string, const Json*> rows_by_key(const RowJournal& journal) {
     std::map<std::string, const Json*> rows;
     for (const Json& row : journal.rows()) {
-      if (const auto run = read_bench_row(row)) rows[run_key(run->graph, run->machine, run->mapper, run->seed)] = &row;
+      if (const auto run = read_bench_row(row)) rows[key_of(*run)] = &row;
     }
     return rows;
   }
 
   static std::string key_of(const BenchRun& run) {
-    return run_key(run.instance->graph, run.instance->machine, run.mapper, run.seed);
+    return run_key(run.instance->graph, run.instance->machine, run.mapper, run.seed, run.budget);
+  }
+  static std::string key_of(const ExperimentRun& run) {
+    std::optional<std::chrono::milliseconds> budget;
+    if (run.budget > 0) budget = std::chrono::milliseconds(std::llround(run.budget * 1000));
+    return run_key(run.graph, run.machine, run.mapper, run.seed, budget);
   }
 
   Result<void> run_missing(const BenchPlan& plan, RowJournal& journal, ProgressBar& bar, const Session& session) const {
@@ -285,7 +299,10 @@ class BenchVerb : public Verb {
       kept.push_back(*row->second);
     }
     const bool has_packs = std::any_of(graphs_.begin(), graphs_.end(), is_pack);
-    const BenchResult result = BenchResult::of(std::move(runs), baseline_, has_packs);
+    ExperimentRun baseline;
+    baseline.mapper = baseline_;
+    if (!plan.budgets.empty()) baseline.budget = std::chrono::duration<double>(plan.budgets.back()).count();
+    const BenchResult result = BenchResult::of(std::move(runs), baseline.contender(), has_packs);
     if (auto written = directory.write(result.files()); !written) return propagate(written);
     if (session.json) {
       print_json(result.json(output_, std::move(kept)));
@@ -296,7 +313,7 @@ class BenchVerb : public Verb {
   }
 
   std::vector<std::string> graphs_, machines_, lists_;
-  std::string efforts_, baseline_, output_ = "rankloom-bench";
+  std::string efforts_, budgets_, baseline_, output_ = "rankloom-bench";
   RunArguments run_;
   ExternalArguments external_;
   std::uint64_t seeds_ = 3, jobs_ = 1;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/text/units.hpp"
+#include "rankloom/report/document/html.hpp"
 #include "rankloom/report/experiment/experiment_tables.hpp"
 #include "rankloom/report/experiment/plot.hpp"
 
@@ -49,6 +50,18 @@ Json tests_json(const Experiment& experiment, std::size_t baseline) {
   return rows;
 }
 
+Json plot_json(const Plot& plot) {
+  const auto axis = [](const PlotAxis& of) { return Json{{"title", of.title}, {"logarithmic", of.logarithmic}}; };
+  Json all = Json::array();
+  for (const PlotSeries& series : plot.series) {
+    Json points = Json::array();
+    for (const PlotPoint& point : series.points) points.push_back(Json::array({point.x, point.y, point.about}));
+    all.push_back(
+        {{"name", series.name}, {"line", series.line}, {"marks", series.marks}, {"points", std::move(points)}});
+  }
+  return {{"title", plot.title}, {"x", axis(plot.x)}, {"y", axis(plot.y)}, {"series", std::move(all)}};
+}
+
 /// The lowest costs of all instances, with the best known ones.
 Json leaderboard_json(const Experiment& experiment) {
   Json rows = Json::array();
@@ -75,16 +88,47 @@ BenchResult BenchResult::of(std::vector<ExperimentRun> runs, const std::string& 
   return result;
 }
 
+std::string BenchResult::page() const {
+  Json sentences = Json::array(), classes = Json::array(), plots = Json::array();
+  for (std::size_t mapper = 0; mapper < experiment.mappers.size(); ++mapper) {
+    if (mapper == baseline) continue;
+    sentences.push_back(to_sentence(compare_with_baseline(experiment, mapper, baseline), experiment.mappers[baseline]));
+  }
+  std::vector<std::string> names = experiment.classes();
+  if (names.size() == 1) names.clear();
+  names.emplace_back();  // all classes
+  for (const std::string& name : names)
+    classes.push_back({{"class", name}, {"mappers", summaries_json(experiment, name, baseline)}});
+  for (const Plot& plot : {performance_profile_plot(experiment), pareto_plot(experiment, baseline),
+                           convergence_plot(experiment), scaling_plot(experiment)})
+    plots.push_back(plot_json(plot));
+  const std::string title = fmt::format("{} on {}", counted(experiment.mappers.size(), "mapper"),
+                                        counted(experiment.instances.size(), "instance"));
+  const Json document{{"schema", "rankloom-report/1"},
+                      {"title", title},
+                      {"experiment",
+                       {{"baseline", experiment.mappers.empty() ? std::string() : experiment.mappers[baseline]},
+                        {"failed", experiment.failed_runs},
+                        {"sentences", std::move(sentences)},
+                        {"classes", std::move(classes)},
+                        {"plots", std::move(plots)}}},
+                      {"reproduce", {{"version", fmt::format("rankloom {}", RANKLOOM_VERSION)}}}};
+  return fill_page(report_page(), to_line(document), title);
+}
+
 std::vector<OutputFile> BenchResult::files() const {
-  return {{"rows.csv", experiment_csv(runs)},
+  return {{"report.html", page()},
+          {"rows.csv", experiment_csv(runs)},
           {"table.tex", experiment_latex(experiment, baseline)},
           {"performance_profile.svg", to_svg(performance_profile_plot(experiment))},
           {"pareto.svg", to_svg(pareto_plot(experiment, baseline))},
+          {"convergence.svg", to_svg(convergence_plot(experiment))},
           {"scaling.svg", to_svg(scaling_plot(experiment))}};
 }
 
 std::vector<std::string> BenchResult::file_names() {
-  return {"rows.csv", "table.tex", "performance_profile.svg", "pareto.svg", "scaling.svg"};
+  return {"report.html", "rows.csv",        "table.tex",  "performance_profile.svg",
+          "pareto.svg",  "convergence.svg", "scaling.svg"};
 }
 
 std::string BenchResult::text(const std::string& directory) const {
@@ -104,8 +148,8 @@ std::string BenchResult::text(const std::string& directory) const {
     if (shown > max_errors_shown) text += fmt::format("  and {} more\n", shown - max_errors_shown);
   }
   return text + fmt::format(
-                    "\nwritten to {}: rows.jsonl, rows.csv, table.tex, performance_profile.svg, pareto.svg, "
-                    "scaling.svg\n",
+                    "\nwritten to {}: report.html, rows.jsonl, rows.csv, table.tex, performance_profile.svg, "
+                    "pareto.svg, convergence.svg, scaling.svg\n",
                     directory);
 }
 

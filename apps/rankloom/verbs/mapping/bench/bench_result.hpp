@@ -19,9 +19,11 @@ struct BenchResult {
 
   static BenchResult of(std::vector<ExperimentRun> runs, const std::string& baseline, bool has_packs);
 
-  /// rows.csv, table.tex and the plots.
+  /// The page, rows.csv, table.tex and the plots.
   std::vector<OutputFile> files() const;
   static std::vector<std::string> file_names();
+  /// Tables, sentences and plots as one HTML file.
+  std::string page() const;
   std::string text(const std::string& directory) const;
   Json json(const std::string& directory, Json rows) const;
 };

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/experiment/instance_packs.hpp"
 
 namespace rankloom::app {
@@ -38,7 +39,10 @@ std::vector<BenchRun> BenchPlan::runs() const {
   std::vector<BenchRun> runs;
   for (const BenchInstance& instance : instances) {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-      for (const std::string& mapper : mappers) runs.push_back({&instance, mapper, first_seed + seed});
+      for (const std::string& mapper : mappers) {
+        if (budgets.empty()) runs.push_back({&instance, mapper, first_seed + seed});
+        for (const auto budget : budgets) runs.push_back({&instance, mapper, first_seed + seed, budget});
+      }
     }
   }
   return runs;
@@ -47,8 +51,10 @@ std::vector<BenchRun> BenchPlan::runs() const {
 Json BenchPlan::json() const {
   Json list = Json::array();
   for (const BenchInstance& instance : instances) list.push_back({instance.graph, instance.machine});
-  return {{"experiment", 1},    {"settings", settings.json()}, {"instances", std::move(list)},
-          {"mappers", mappers}, {"first_seed", first_seed},    {"seeds", seeds}};
+  Json plan{{"experiment", 1},    {"settings", settings.json()}, {"instances", std::move(list)},
+            {"mappers", mappers}, {"first_seed", first_seed},    {"seeds", seeds}};
+  for (const auto budget : budgets) plan["budgets_ms"].push_back(budget.count());
+  return plan;
 }
 
 Result<void> BenchPlan::check_continues(const Json& earlier, const std::string& file) const {
@@ -65,14 +71,36 @@ Result<void> BenchPlan::check_continues(const Json& earlier, const std::string& 
   if (earlier.at("settings") != now.at("settings")) return differs("its model, budget, threads or time limit differ");
   if (!contains_all(now.at("instances"), earlier.at("instances"))) return differs("it has other graphs or machines");
   if (!contains_all(now.at("mappers"), earlier.at("mappers"))) return differs("it has other mappers");
+  const Json none = Json::array(), earlier_budgets = earlier.value("budgets_ms", none),
+             budgets_now = now.value("budgets_ms", none);
+  if (earlier_budgets.empty() != budgets_now.empty() || !contains_all(budgets_now, earlier_budgets))
+    return differs("it has other budgets");
   if (earlier.value("first_seed", Json()) != now.at("first_seed") || earlier.at("seeds") > now.at("seeds"))
     return differs("it has other seeds");
   return {};
 }
 
-std::string run_key(const std::string& graph, const std::string& machine, const std::string& mapper,
-                    std::uint64_t seed) {
-  return fmt::format("{}\n{}\n{}\n{}", graph, machine, mapper, seed);
+std::string run_key(const std::string& graph, const std::string& machine, const std::string& mapper, std::uint64_t seed,
+                    std::optional<std::chrono::milliseconds> budget) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}", graph, machine, mapper, seed, budget ? budget->count() : 0);
+}
+
+Result<std::vector<std::chrono::milliseconds>> read_budgets(const std::string& text) {
+  std::vector<std::chrono::milliseconds> budgets;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    const auto budget = parse_nanoseconds(word, 1e9);
+    if (!budget || *budget < 1e6 || *budget > 1e18) {
+      return fail(Code::usage, at("--budgets"), fmt::format("'{}' is not a time of at least 1 ms", word),
+                  "times separated by commas, such as 10ms,100ms,1s");
+    }
+    budgets.emplace_back(static_cast<std::int64_t>(*budget / 1e6));
+    begin = end + 1;
+  }
+  std::sort(budgets.begin(), budgets.end());
+  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
+  return budgets;
 }
 
 bool is_pack(const std::string& graph) {

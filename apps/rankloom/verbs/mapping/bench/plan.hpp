@@ -26,6 +26,7 @@ struct BenchRun {
   const BenchInstance* instance = nullptr;
   std::string mapper;
   std::uint64_t seed = 0;
+  std::optional<std::chrono::milliseconds> budget = {};  ///< One of several; else that of the settings.
 };
 
 /// What distinguishes an experiment from another one.
@@ -42,6 +43,7 @@ struct BenchPlan {
   std::vector<BenchInstance> instances;
   std::vector<std::string> mappers;
   std::uint64_t first_seed = 0, seeds = 1;
+  std::vector<std::chrono::milliseconds> budgets = {};  ///< Every mapper runs with each of them; none: see settings.
   BenchSettings settings;
 
   /// All mappers of one instance and seed next to each other, so that a change of the machine's speed meets all of
@@ -55,8 +57,11 @@ struct BenchPlan {
 };
 
 /// What identifies a run in the rows of an experiment.
-std::string run_key(const std::string& graph, const std::string& machine, const std::string& mapper,
-                    std::uint64_t seed);
+std::string run_key(const std::string& graph, const std::string& machine, const std::string& mapper, std::uint64_t seed,
+                    std::optional<std::chrono::milliseconds> budget);
+
+/// Reads "10ms,100ms,1s": times above 0, ascending.
+Result<std::vector<std::chrono::milliseconds>> read_budgets(const std::string& text);
 
 /// Whether the graph is a set of instances, pack:NAME.
 bool is_pack(const std::string& graph);

@@ -47,7 +47,8 @@ Argv map_command(const BenchRun& run, const BenchSettings& settings) {
   add("--seed", fmt::format("{}", run.seed));
   add("--threads", fmt::format("{}", settings.threads));
   if (!settings.model.empty()) add("--model", settings.model);
-  if (settings.budget) add("--budget", fmt::format("{}ms", settings.budget->count()));
+  const auto budget = run.budget ? run.budget : settings.budget;
+  if (budget) add("--budget", fmt::format("{}ms", budget->count()));
   add("--time-limit", fmt::format("{}ms", settings.time_limit.count()));
   for (const char* option : {"--raw", "--no-bound", "--json"}) argv.emplace_back(option);
   return argv;
@@ -106,6 +107,7 @@ Json run_bench(const BenchRun& run, const BenchSettings& settings, const Json& p
            {"mapper", run.mapper},
            {"seed", run.seed},
            {"threads", settings.threads}};
+  if (run.budget) row["budget_ms"] = run.budget->count();
   if (result.succeeded() && output.is_object() && output.contains("cost") && output.at("cost").is_number()) {
     add_result(row, output, result);
   } else {
@@ -125,6 +127,7 @@ std::optional<ExperimentRun> read_bench_row(const Json& row) {
                     .mapper = row.at("mapper").get<std::string>(),
                     .instance_class = is_text("class") ? row.at("class").get<std::string>() : std::string(),
                     .seed = row.at("seed").get<std::uint64_t>()};
+  if (is_number("budget_ms")) run.budget = row.at("budget_ms").get<double>() / 1000;
   if (is_text("error")) {
     run.error = row.at("error").get<std::string>();
     return run;
