@@ -20,7 +20,9 @@ std::string ratio_text(double ratio) {
   return ratio < 10 ? fmt::format("{:.3f}", ratio) : factor(ratio);
 }
 
+/// Predicted times are far below 1.
 std::string rounded_cost(double cost) {
+  if (cost != 0 && std::abs(cost) < 1) return fmt::format("{:.4g}", cost);
   return cost_number(std::round(cost * 1e6) / 1e6);
 }
 

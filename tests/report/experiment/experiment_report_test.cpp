@@ -41,6 +41,13 @@ TEST(ExperimentTables, ShowMeansAndRatios) {
   EXPECT_THAT(text, HasSubstr("other costs less than base_1 on 1 of 1 instances; 1 with different costs"));
 }
 
+TEST(ExperimentTables, ShowPredictedTimes) {
+  auto runs = two_runs();
+  for (ExperimentRun& run : runs) run.cost *= 1e-7;
+  EXPECT_THAT(experiment_text(Experiment::of(runs), 0), HasSubstr("2e-05"));
+  EXPECT_THAT(leaderboard_text(Experiment::of(runs)), HasSubstr("1e-05"));
+}
+
 TEST(ExperimentTables, MarkABetterCostThanTheBestKnown) {
   const std::string leaderboard = leaderboard_text(Experiment::of(two_runs()));
   EXPECT_THAT(leaderboard, HasSubstr("a stranger  better than the best known"));
