@@ -267,7 +267,7 @@ TEST_F(PlaceStep, RanksOfSeveralUnitsGetSlotsOfDescribedNodes) {
   const auto profile =
       "map:" + write("four.mtx", "%%MatrixMarket matrix coordinate integer general\n4 4 2\n1 4 1000000\n2 3 1000000\n");
   const SlurmNetwork described{.topology = "node:2=10 numa:2=3 core:2=1"};
-  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), described), "n2:+0-1 n1:+2-3 n1:+0-1 n2:+2-3");
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), described), "n2:+0-1 n1:+0-1 n1:+2-3 n2:+2-3");
   EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes()), "n2:- n1:- n1:- n2:-") << "the inside is not known";
   EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-task=1 app", two_nodes(), described), "n2:- n1:- n1:- n2:-");
   const SlurmNetwork smaller{.topology = "node:2=10 numa:2=3 core:1=1"};
@@ -309,18 +309,18 @@ TEST_F(PlaceStep, RanksWithGpusGetSlotsNearThem) {
   const SlurmNetwork numbers{.topology = machine("numbers.json", true)};
   const char* const unbound = "n2:- n1:- n1:- n2:-";
   EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-task=1 app", two_nodes(), positions),
-            "n2:+0-1/gpus=1 n1:+2-3/gpus=0 n1:+0-1/gpus=1 n2:+2-3/gpus=0");
+            "n2:+0-1/gpus=1 n1:+0-1/gpus=1 n1:+2-3/gpus=0 n2:+2-3/gpus=0");
   EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-node=2 app", two_nodes(), numbers),
-            "n2:0,2/gpus=1 n1:1,3/gpus=0 n1:0,2/gpus=1 n2:1,3/gpus=0");
+            "n2:0,2/gpus=1 n1:0,2/gpus=1 n1:1,3/gpus=0 n2:1,3/gpus=0");
   EXPECT_EQ(place(profile, "srun -n 4 --gpus-per-task=1 app", two_nodes(), numbers),
-            "n2:0/gpus=1 n1:1/gpus=0 n1:0/gpus=1 n2:1/gpus=0")
+            "n2:0/gpus=1 n1:0/gpus=1 n1:1/gpus=0 n2:1/gpus=0")
       << "not all processing units are used";
   EXPECT_EQ(place(profile, "srun -n 4 --gpus-per-task=1 app", two_nodes(), positions), unbound)
       << "it is not known which units the step has";
   EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-task=2 app", two_nodes(), numbers), unbound) << "too few GPUs";
   EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-task=1 --gpu-bind=closest app", two_nodes(), numbers), unbound);
   EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-task=1 --cpu-bind=cores app", two_nodes(), numbers), unbound);
-  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), numbers), "n2:0,2 n1:1,3 n1:0,2 n2:1,3");
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), numbers), "n2:0,2 n1:0,2 n1:1,3 n2:1,3");
   const auto map = write("gpus.map", "# --cores-per-rank 2 --gpus-per-rank 1\n4\n2\n0\n6\n");
   EXPECT_EQ(place(map + ",topology=" + numbers.topology, "srun -n 4 -c 2 --ntasks-per-gpu=1 app", two_nodes()),
             "n2:0,2/gpus=1 n1:1,3/gpus=0 n1:0,2/gpus=1 n2:1,3/gpus=0");
