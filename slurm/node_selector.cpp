@@ -110,7 +110,7 @@ Result<std::unique_ptr<NodeSelector::JobScore>> NodeSelector::make_score(const J
   const std::uint32_t ranks = profile.graph.rank_count();
   const std::uint32_t min_nodes = machine.nodes_for(ranks);
   if (mapper_ == nullptr) {
-    auto mapper = TrafficMapper::create(machine.topology(), "auto:effort=fast");
+    auto mapper = TrafficMapper::create_without_mapper(machine.topology());
     if (!mapper) return propagate(mapper);
     mapper_ = std::make_unique<TrafficMapper>(*std::move(mapper));
   }

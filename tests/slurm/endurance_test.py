@@ -100,7 +100,7 @@ class ManyJobs(Cluster):
 
 
 class ProfiledJobs(Cluster):
-    """Two jobs per second arrive with profiles: none is lost, all are isolated, and their ranks have the order of the mapping."""
+    """Two jobs per second arrive with profiles: none is lost, all are isolated, and every srun accepts its mapping."""
 
     MACHINE = f"mesh:{select_test.SIDE}x{select_test.SIDE} core:2"
     POLICY = "closed-fit"
@@ -130,13 +130,15 @@ class ProfiledJobs(Cluster):
                     run(select_test.PROGRAM, "gen", self.PATTERNS[number % 3], "--ranks", 2 * size, "-o", profile)
                 option = [f"--rankloom={profile}"]
             script = f"srun -l hostname > {done}/$SLURM_JOB_ID.tmp && mv {done}/$SLURM_JOB_ID.tmp {done}/$SLURM_JOB_ID; sleep {1 + number % 4}"
-            submitted.append(self.slurm("sbatch", "--parsable", "-o", "/dev/null", "-t", 1, "-N", size, "-n", 2 * size, *option, "--wrap", script).strip())
+            submitted.append(self.slurm("sbatch", "--parsable", "-o", scratch / "output-%j", "-t", 1, "-N", size, "-n", 2 * size, *option, "--wrap", script).strip())
             if number % 10 == 9:
                 conflicts += run(select_test.PROGRAM, "slurm", "check", "--json", env=self.env, status=None).returncode != 0
             time.sleep(max(0, begin + (number + 1) / 2 - time.monotonic()))
         self.wait(lambda: not self.jobs(), "all jobs have ended", 300)
         self.assertEqual(conflicts, 0)
         self.assertEqual({path.name for path in done.iterdir()}, set(submitted))
+        for job in submitted:
+            self.assertNotIn("rankloom", (scratch / f"output-{job}").read_text())
         return len(submitted), self.cycle()
 
     def test_are_isolated_and_not_slower_to_schedule(self):

@@ -32,6 +32,9 @@ class TrafficMapper {
   /// ascending order of the nodes. Fails for unknown mappers, and for a distance matrix.
   static Result<TrafficMapper> create(const Topology& topology, std::string_view mapper);
 
+  /// For everything but place().
+  static Result<TrafficMapper> create_without_mapper(const Topology& topology);
+
   /// Predicted seconds of communication on these nodes, without the mapper: of the best of several orders of the nodes.
   /// If the deadline has passed, of one of them, and nothing is kept.
   double estimate(const JobTraffic& job, std::span<const Node> nodes, const Deadline& deadline = {});
@@ -62,7 +65,11 @@ class TrafficMapper {
     double seconds = 0;
   };
 
+  static constexpr std::size_t all_orders = 3;
+
   TrafficMapper(const Topology& topology, Platform platform, ConfiguredMapper mapper);
+  /// Of what is kept for a job and all sets of a shape.
+  static std::string key_of(const JobTraffic& job, const NodeSet& set);
   void keep_better(const CommGraph& graph, std::vector<Core> core_of, Placed& best) const;
   Placed in_best_order(const JobTraffic& job, const NodeSet& set, std::size_t max_orders,
                        const Deadline& deadline) const;
