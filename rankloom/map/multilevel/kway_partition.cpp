@@ -71,6 +71,10 @@ double refined_cost(const WeightedGraph& graph, std::span<std::uint32_t> block_o
   return options.deadline.passed() ? std::numeric_limits<double>::infinity() : steps.refine(graph, block_of);
 }
 
+bool has_lower_cut(const KWayPartition& a, const KWayPartition& b) {
+  return a.cut < b.cut;
+}
+
 KWayPartition best_initial_partition(const WeightedGraph& graph, const PartitionOptions& options,
                                      const PartitionSteps& steps, std::uint64_t seed) {
   const TimedSection timing("initial partition");
@@ -79,23 +83,70 @@ KWayPartition best_initial_partition(const WeightedGraph& graph, const Partition
     candidates[at].block_of = steps.initial(graph, mix(seed) + at);
     candidates[at].cut = refined_cost(graph, candidates[at].block_of, options, steps);
   });
-  const auto better = [](const KWayPartition& a, const KWayPartition& b) { return a.cut < b.cut; };
-  return std::move(*std::min_element(candidates.begin(), candidates.end(), better));
+  return std::move(*std::min_element(candidates.begin(), candidates.end(), has_lower_cut));
 }
+
+/// Runs on one graph.
+class MultilevelRuns {
+ public:
+  MultilevelRuns(const WeightedGraph& graph, std::size_t block_count, const PartitionOptions& options,
+                 const PartitionSteps& steps)
+      : graph_(graph),
+        options_(options),
+        steps_(steps),
+        contraction_limit_(std::uint64_t{options.vertices_per_block} * block_count),
+        max_vertex_weight_(std::max<std::uint64_t>(1, graph.total_vertex_weight() * 3 / (2 * contraction_limit_))) {}
+
+  KWayPartition best(std::uint64_t seed) const {
+    KWayPartition best = run(seed);
+    for (std::uint32_t at = 1; at < options_.runs && !options_.deadline.passed(); ++at) {
+      KWayPartition next = run(mix(seed + at));
+      if (has_lower_cut(next, best)) best = std::move(next);
+    }
+    for (std::uint32_t at = 0; at < options_.v_cycles && !options_.deadline.passed(); ++at) {
+      KWayPartition next = v_cycle(best, mix(seed) + ~std::uint64_t{at});
+      if (has_lower_cut(next, best)) best = std::move(next);
+    }
+    return best;
+  }
+
+ private:
+  KWayPartition run(std::uint64_t seed) const {
+    GraphHierarchy hierarchy(graph_);
+    hierarchy.coarsen(contraction_limit_, max_vertex_weight_, seed);
+    return uncoarsen(hierarchy, best_initial_partition(hierarchy.coarsest(), options_, steps_, seed));
+  }
+
+  /// Coarsens the graph within blocks, so that other groups of vertices than before move between them.
+  KWayPartition v_cycle(const KWayPartition& partition, std::uint64_t seed) const {
+    const TimedSection timing("V-cycle");
+    KWayPartition refined = partition;
+    GraphHierarchy hierarchy(graph_);
+    hierarchy.coarsen_within_blocks(contraction_limit_, max_vertex_weight_, seed, refined.block_of);
+    refined.cut = refined_cost(hierarchy.coarsest(), refined.block_of, options_, steps_);
+    return uncoarsen(hierarchy, std::move(refined));
+  }
+
+  /// Projects a partition of the coarsest graph, and refines it on every level.
+  KWayPartition uncoarsen(const GraphHierarchy& hierarchy, KWayPartition partition) const {
+    for (std::size_t level = hierarchy.level_count(); level-- > 1;) {
+      partition.block_of = hierarchy.project(level, partition.block_of);
+      partition.cut = refined_cost(hierarchy.graph(level - 1), partition.block_of, options_, steps_);
+    }
+    return partition;
+  }
+
+  const WeightedGraph& graph_;
+  const PartitionOptions& options_;
+  const PartitionSteps& steps_;
+  std::uint64_t contraction_limit_, max_vertex_weight_;
+};
 
 }  // namespace
 
 KWayPartition partition_multilevel(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
                                    const PartitionOptions& options, const PartitionSteps& steps, std::uint64_t seed) {
-  const std::uint64_t contraction_limit = std::uint64_t{options.vertices_per_block} * max_block_weight.size();
-  const auto max_vertex_weight = std::max<std::uint64_t>(1, graph.total_vertex_weight() * 3 / (2 * contraction_limit));
-  GraphHierarchy hierarchy(graph);
-  hierarchy.coarsen(contraction_limit, max_vertex_weight, seed);
-  KWayPartition partition = best_initial_partition(hierarchy.coarsest(), options, steps, seed);
-  for (std::size_t level = hierarchy.level_count(); level-- > 1;) {
-    partition.block_of = hierarchy.project(level, partition.block_of);
-    partition.cut = refined_cost(hierarchy.graph(level - 1), partition.block_of, options, steps);
-  }
+  KWayPartition partition = MultilevelRuns(graph, max_block_weight.size(), options, steps).best(seed);
   if (balance_overloaded_blocks(graph, max_block_weight, partition.block_of))
     partition.cut = refined_cost(graph, partition.block_of, options, steps);
   return partition;

@@ -18,7 +18,9 @@ struct PartitionOptions {
   std::uint32_t vertices_per_block = 100;  ///< Contraction limit: coarsening ends at this many vertices per block.
   std::uint32_t fm_passes = 3;             ///< Passes of k-way FM on every level, at most.
   std::uint32_t flow_rounds = 1;           ///< Rounds of flow refinement on every level, at most.
-  Deadline deadline = {};  ///< When it passes, the rest is assigned to blocks in the order of the vertices.
+  std::uint32_t runs = 1;                  ///< From coarsening to the last refinement; the best is kept.
+  std::uint32_t v_cycles = 0;  ///< On the best: coarsening within its blocks, and refinement on every level.
+  Deadline deadline = {};      ///< When it passes, the rest is assigned to blocks in the order of the vertices.
 };
 
 struct KWayPartition {
@@ -35,8 +37,8 @@ struct PartitionSteps {
   std::function<double(const WeightedGraph& level, std::span<std::uint32_t> block_of)> refine;
 };
 
-/// Coarsening by heavy-edge matching, the best of several initial partitions, and refinement on every level; at the
-/// end, overloaded blocks are relieved.
+/// Coarsening by heavy-edge matching, the best of several initial partitions, and refinement on every level; the best
+/// of several runs, followed by V-cycles; at the end, overloaded blocks are relieved.
 KWayPartition partition_multilevel(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
                                    const PartitionOptions& options, const PartitionSteps& steps, std::uint64_t seed);
 

@@ -27,7 +27,15 @@ class Multisection {
  public:
   Multisection(const MachineTree& tree, const Distance& distance, const MultisectionOptions& options,
                std::span<Core> core_of)
-      : tree_(tree), distance_(distance), options_(options), light_(options.partition), core_of_(core_of) {
+      : tree_(tree),
+        distance_(distance),
+        options_(options),
+        top_(options.partition),
+        light_(options.partition),
+        core_of_(core_of) {
+    top_.repetitions *= options.top.repetition_factor;
+    top_.runs = options.top.runs;
+    top_.v_cycles = options.top.v_cycles;
     light_.flow_rounds = 0;
     light_.bisection.flow_refinement = false;
     light_.repetitions = 1;
@@ -47,8 +55,7 @@ class Multisection {
     }
     auto children = tree_.children(part);
     if (is_any_order_best(part, children, original.size())) return place_in_order(children, original);
-    const bool is_light = cut_cost(part) * options_.light_step_ratio < max_cut_cost_;
-    const PartitionOptions& options = is_light ? light_ : options_.partition;
+    const PartitionOptions& options = options_of(cut_cost(part));
     KWayPartition partition;
     if (has_network(tree_, part)) {
       const NetworkHalves network(tree_.topology(), std::move(children));
@@ -79,6 +86,11 @@ class Multisection {
     for (const Part& core : cores) {
       if (vertex != vertices.end() && tree_.slots(core) > 0) core_of_[*vertex++] = Core{core.begin};
     }
+  }
+
+  const PartitionOptions& options_of(double cut_cost) const {
+    if (cut_cost >= max_cut_cost_) return top_;
+    return cut_cost * options_.light_step_ratio < max_cut_cost_ ? light_ : options_.partition;
   }
 
   double distance(const Part& a, const Part& b) const {
@@ -117,7 +129,7 @@ class Multisection {
   const MachineTree& tree_;
   const Distance& distance_;
   const MultisectionOptions& options_;
-  PartitionOptions light_;  // for partitions with little influence on the cost
+  PartitionOptions top_, light_;  // for partitions with the most and with little influence on the cost
   double max_cut_cost_ = 0;
   std::span<Core> core_of_;
 };

@@ -14,6 +14,12 @@ namespace rankloom::multilevel {
 
 struct MultisectionOptions {
   PartitionOptions partition;
+  /// The steps with the highest cut cost decide most of the cost, and the seed most of their cut.
+  struct {
+    std::uint32_t repetition_factor = 1;
+    std::uint32_t runs = 1;
+    std::uint32_t v_cycles = 0;
+  } top;
   /// A step is light if its cut cost is less than 1/light_step_ratio of the highest cut cost of any step. The cut cost
   /// is what a byte between two children costs more than a byte inside one child. Light steps use one repetition and no
   /// flow refinement.
