@@ -92,9 +92,7 @@ TEST(Bisect, NeverExceedsAMaximumWeightWithOrWithoutSlack) {
           const auto result = bisect_and_check(graph, max_block_weight, seed);
           EXPECT_EQ(result.overload, 0);
           EXPECT_EQ(
-              bisect_and_check(graph, max_block_weight, seed, {.repetitions = 2, .v_cycles = 2, .coarse_vertices = 200})
-                  .overload,
-              0);
+              bisect_and_check(graph, max_block_weight, seed, {.repetitions = 2, .coarse_vertices = 200}).overload, 0);
         }
       }
     }

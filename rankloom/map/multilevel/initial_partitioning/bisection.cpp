@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/multilevel/initial_partitioning: multilevel bisection with greedy graph growing and V-cycles.
+// map/multilevel/initial_partitioning: multilevel bisection with greedy graph growing.
 #include "rankloom/map/multilevel/initial_partitioning/bisection.hpp"
 
 #include <algorithm>
@@ -83,10 +83,6 @@ class Bisector {
       Bipartition candidate = multilevel_run(hierarchy.coarsest(), mix(seed) + repetition);
       if (repetition == 0 || candidate.better_than(best)) best = std::move(candidate);
     }
-    for (std::uint32_t cycle = 0; cycle < options_.v_cycles; ++cycle) {
-      Bipartition candidate = v_cycle(hierarchy.coarsest(), best, mix(seed) + ~cycle);
-      if (candidate.better_than(best)) best = std::move(candidate);
-    }
     if (options_.flow_refinement)
       best = fm_bipartition(hierarchy.coarsest(), max_block_weight_, std::move(best.side_of), 1, true);
     return uncoarsen(hierarchy, std::move(best), options_.flow_refinement);
@@ -106,20 +102,6 @@ class Bisector {
       if (attempt == 0 || candidate.better_than(best)) best = std::move(candidate);
     }
     return uncoarsen(hierarchy, std::move(best), false);
-  }
-
-  /// A V-cycle (Walshaw 2004): coarsens only inside the two sides, so that the bipartition is one of every level, and
-  /// refines it on every level again.
-  Bipartition v_cycle(const WeightedGraph& graph, const Bipartition& bipartition, std::uint64_t seed) const {
-    GraphHierarchy hierarchy(graph);
-    std::vector<std::uint32_t> block_of(bipartition.side_of.begin(), bipartition.side_of.end());
-    hierarchy.coarsen_within_blocks(contraction_limit, max_vertex_weight_, seed, block_of);
-    std::vector<std::uint8_t> side_of(block_of.size());
-    std::transform(block_of.begin(), block_of.end(), side_of.begin(),
-                   [](std::uint32_t block) { return static_cast<std::uint8_t>(block); });
-    return uncoarsen(
-        hierarchy,
-        fm_bipartition(hierarchy.coarsest(), max_block_weight_, std::move(side_of), options_.fm_passes, false), false);
   }
 
   /// Projects a bipartition of the coarsest graph to the finest one and refines it on every level.

@@ -14,15 +14,14 @@ namespace rankloom::multilevel {
 
 struct BisectionOptions {
   std::uint32_t repetitions = 1;         ///< Multilevel runs on the graph of `coarse_vertices`; the best is kept.
-  std::uint32_t v_cycles = 0;            ///< V-cycles that follow on the best bipartition.
-  std::uint32_t coarse_vertices = 4000;  ///< Repetitions and V-cycles run on a graph coarsened to this size.
+  std::uint32_t coarse_vertices = 4000;  ///< Repetitions run on a graph coarsened to this size.
   std::uint32_t initial_attempts = 4;    ///< Greedy graph growings on the coarsest graph, per repetition.
   std::uint32_t fm_passes = 3;           ///< On every level, at most.
   bool flow_refinement = true;           ///< Refine the best bipartition by flows as well.
 };
 
 /// Multilevel bisection: heavy-edge matching (Karypis, Kumar 1998), greedy graph growing on the coarsest graph, FM
-/// (Fiduccia, Mattheyses 1982) on every level, V-cycles (Walshaw 2004). Pulls of the graph count like edges. No side
+/// (Fiduccia, Mattheyses 1982) on every level. Pulls of the graph count like edges. No side
 /// exceeds its maximum weight if both together have the capacity and vertices have weight 1. One thread.
 Bipartition bisect(const WeightedGraph& graph, const SideWeights& max_block_weight, const BisectionOptions& options,
                    std::uint64_t seed);
