@@ -3,6 +3,7 @@
 #include "rankloom/map/multilevel/kway_partition.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -98,10 +99,13 @@ class MultilevelRuns {
         max_vertex_weight_(std::max<std::uint64_t>(1, graph.total_vertex_weight() * 3 / (2 * contraction_limit_))) {}
 
   KWayPartition best(std::uint64_t seed) const {
+    constexpr double alike = 0.005;  // the seed makes hardly any difference
     KWayPartition best = run(seed);
     for (std::uint32_t at = 1; at < options_.runs && !options_.deadline.passed(); ++at) {
       KWayPartition next = run(mix(seed + at));
+      const bool is_alike = std::abs(next.cut - best.cut) <= alike * best.cut;
       if (has_lower_cut(next, best)) best = std::move(next);
+      if (is_alike) break;
     }
     for (std::uint32_t at = 0; at < options_.v_cycles && !options_.deadline.passed(); ++at) {
       KWayPartition next = v_cycle(best, mix(seed) + ~std::uint64_t{at});

@@ -33,7 +33,6 @@ class Multisection {
         top_(options.partition),
         light_(options.partition),
         core_of_(core_of) {
-    top_.repetitions *= options.top.repetition_factor;
     top_.runs = options.top.runs;
     top_.v_cycles = options.top.v_cycles;
     light_.flow_rounds = 0;
@@ -55,7 +54,7 @@ class Multisection {
     }
     auto children = tree_.children(part);
     if (is_any_order_best(part, children, original.size())) return place_in_order(children, original);
-    const PartitionOptions& options = options_of(cut_cost(part));
+    const PartitionOptions options = options_of(cut_cost(part), children.size(), graph.vertex_count());
     KWayPartition partition;
     if (has_network(tree_, part)) {
       const NetworkHalves network(tree_.topology(), std::move(children));
@@ -88,9 +87,16 @@ class Multisection {
     }
   }
 
-  const PartitionOptions& options_of(double cut_cost) const {
-    if (cut_cost >= max_cut_cost_) return top_;
-    return cut_cost * options_.light_step_ratio < max_cut_cost_ ? light_ : options_.partition;
+  PartitionOptions options_of(double cut_cost, std::size_t blocks, std::size_t vertices) const {
+    if (cut_cost < max_cut_cost_)
+      return cut_cost * options_.light_step_ratio < max_cut_cost_ ? light_ : options_.partition;
+    PartitionOptions options = top_;
+    // With many blocks, the coarsest graph is not much smaller than the finest one.
+    constexpr std::size_t small = std::size_t{1} << 16;
+    const auto affordable = static_cast<std::uint32_t>((vertices + small) / (2 * blocks * options.vertices_per_block));
+    const std::uint32_t usual = options.repetitions;
+    options.repetitions = std::clamp(affordable, usual, usual * options_.top.repetition_factor);
+    return options;
   }
 
   double distance(const Part& a, const Part& b) const {

@@ -81,8 +81,9 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.multisection.partition.vertices_per_block = 300;
       preset.multisection.partition.repetitions = 4;
       preset.multisection.partition.bisection.repetitions = shares_cores ? 1 : 2;
-      if (shares_cores) preset.multisection.top = {.repetition_factor = 4, .runs = 3, .v_cycles = 1};
-      preset.multilevel_runs = has_many_free_slots(problem) ? 2 : 1;
+      if (shares_cores && !problem.topology.routed())
+        preset.multisection.top = {.repetition_factor = 4, .runs = 3, .v_cycles = 1};
+      preset.multilevel_runs = has_many_free_slots(problem) || (shares_cores && problem.topology.routed()) ? 2 : 1;
       preset.metaheuristic_trials = std::min<std::uint64_t>(2'500 * ranks, 10'000'000);
       preset.multilevel_on_grids = true;
       preset.rank_order_visits = 1U << 23;
