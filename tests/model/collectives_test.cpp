@@ -274,14 +274,14 @@ TEST(Collectives, TreesOfAHundredThousandRanksStaySparse) {
 }
 
 TEST(Collectives, AReduceScatterOfManyMembersIsARingWithTheBytesOfAPairwiseExchange) {
-  const CommGraph pairwise = expand(CollectiveOp::reduce_scatter, CollectiveModel::tree, 64);
-  const CommGraph ring = expand(CollectiveOp::reduce_scatter, CollectiveModel::tree, 65);
-  EXPECT_EQ(pairwise.edge_count(), 64U * 63U);
-  EXPECT_EQ(ring.edge_count(), 65U);
-  EXPECT_EQ(bytes_from(pairwise, Rank{5}), 63 * block * calls);
-  EXPECT_EQ(bytes_from(ring, Rank{5}), 64 * block * calls);
-  EXPECT_EQ(ring.total_messages(), 65 * 64 * calls);
-  EXPECT_THAT(ring.targets(Rank{64}), ElementsAre(Rank{0}));
+  const CommGraph pairwise = expand(CollectiveOp::reduce_scatter, CollectiveModel::tree, 16);
+  const CommGraph ring = expand(CollectiveOp::reduce_scatter, CollectiveModel::tree, 17);
+  EXPECT_EQ(pairwise.edge_count(), 16U * 15U);
+  EXPECT_EQ(ring.edge_count(), 17U);
+  EXPECT_EQ(bytes_from(pairwise, Rank{5}), 15 * block * calls);
+  EXPECT_EQ(bytes_from(ring, Rank{5}), 16 * block * calls);
+  EXPECT_EQ(ring.total_messages(), 17 * 16 * calls);
+  EXPECT_THAT(ring.targets(Rank{16}), ElementsAre(Rank{0}));
 }
 
 TEST(Traffic, IsThePointToPointGraphItselfWhenThereIsNothingToAdd) {

@@ -31,7 +31,7 @@ CollectiveSteps logical_steps(CollectiveOp op) {
 
 /// More members reduce and scatter along a ring, one of the algorithms of NCCL and Open MPI. Each of them sends as many
 /// blocks as in a pairwise exchange, but to one other member, so that the graph stays sparse.
-constexpr double max_members_of_pairwise_reduction = 64;
+constexpr double max_members_of_pairwise_reduction = 16;
 
 CollectiveSteps tree_steps(CollectiveOp op, double size) {
   switch (op) {
