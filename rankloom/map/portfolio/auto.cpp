@@ -81,8 +81,6 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.multisection.partition.vertices_per_block = 300;
       preset.multisection.partition.repetitions = 4;
       preset.multisection.partition.bisection.repetitions = shares_cores ? 1 : 2;
-      if (shares_cores && !problem.topology.routed())
-        preset.multisection.top = {.repetition_factor = 4, .runs = 3, .v_cycles = 1};
       preset.multilevel_runs = has_many_free_slots(problem) || (shares_cores && problem.topology.routed()) ? 2 : 1;
       preset.metaheuristic_trials = std::min<std::uint64_t>(2'500 * ranks, 10'000'000);
       preset.multilevel_on_grids = true;
@@ -103,7 +101,11 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.link_load_candidates = 4;
       break;
   }
-  if (!problem.topology.routed()) return preset;
+  if (!problem.topology.routed()) {
+    if (shares_cores && effort != Effort::fast)
+      preset.multisection.top = {.repetition_factor = 4, .runs = 3, .v_cycles = 1};
+    return preset;
+  }
   if (effort == Effort::fast) preset.max_rank_order_comparisons = 400;
   if (problem.capacities.total() <= max_locations_for_tabu_search) return preset;
   if (effort == Effort::fast && nodes_have_one_slot(problem)) {
@@ -451,10 +453,14 @@ class Auto final : public Mapper {
       // With a deadline, runs are sequential too: one complete run is worth more than several incomplete ones.
       const bool parallel = problem_.graph.rank_count() <= max_ranks_for_parallel_runs && !run_.deadline.limited();
       const std::size_t batch = parallel ? preset_.multilevel_runs : 1;
+      // Nothing else uses the time of large programs.
+      const bool runs_until_deadline = preset_.metaheuristics_until_deadline && run_.deadline.limited() &&
+                                       problem_.graph.rank_count() > max_ranks_for_metaheuristics;
+      const std::size_t max_runs =
+          runs_until_deadline ? std::numeric_limits<std::size_t>::max() : preset_.multilevel_runs;
       // The first run always starts: even if the deadline cuts it short, it is better than the other candidates.
-      for (std::size_t done = 0; done < preset_.multilevel_runs && (done == 0 || !stop_condition_.should_stop_now());
-           done += batch) {
-        std::vector<std::vector<Core>> placements(std::min(batch, preset_.multilevel_runs - done));
+      for (std::size_t done = 0; done < max_runs && (done == 0 || !stop_condition_.should_stop_now()); done += batch) {
+        std::vector<std::vector<Core>> placements(std::min(batch, max_runs - done));
         parallel_chunks(placements.size(), 1, [&](std::size_t at, std::size_t) {
           auto options = static_cast<const multilevel::Options&>(preset_);
           options.multisection.pack = has_many_free_slots(problem_) && (done + at) % 2 == 0;
