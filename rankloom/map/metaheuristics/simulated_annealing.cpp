@@ -3,12 +3,15 @@
 #include "rankloom/map/metaheuristics/simulated_annealing.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
+#include <numeric>
+#include <type_traits>
 
+#include "rankloom/core/parallel.hpp"
 #include "rankloom/core/portable_math.hpp"
 #include "rankloom/core/timing.hpp"
+#include "rankloom/map/metaheuristics/annealing_domains.hpp"
+#include "rankloom/map/metaheuristics/annealing_trials.hpp"
 #include "rankloom/map/metaheuristics/metaheuristic_search.hpp"
 #include "rankloom/model/machine/distance.hpp"
 
@@ -44,165 +47,14 @@ constexpr double polish_temperature = 0.1;
 constexpr double min_trials_per_second = 4e6;
 /// The fraction at the end of a round in which no swap may raise the cost.
 constexpr double quench_fraction = 0.05;
-/// The fraction of trials whose target is any location.
-constexpr double global_fraction = 0.05;
-/// On networks, one of this many targets next to the partner's node is two hops away from it instead of one.
-constexpr std::size_t two_hops_in = 4;
 /// Trials between two updates of the clock and of the temperature.
-constexpr std::uint64_t batch = 1024;
-
-/// -ln(u) for u evenly spread over (0, 1): a table from which exponentially distributed acceptance limits are drawn,
-/// in units of the temperature.
-const std::array<double, 4096>& exponential_draws() {
-  static const auto draws = [] {
-    std::array<double, 4096> values{};
-    for (std::size_t at = 0; at < values.size(); ++at) {
-      values[at] = -portable_log((static_cast<double>(at) + 0.5) / static_cast<double>(values.size()));
-    }
-    return values;
-  }();
-  return draws;
-}
-
-template <class Space, bool with_messages>
-class Annealing {
- public:
-  Annealing(const Space& space, const SparseQap& graph, std::span<const Core> start, Random& random)
-      : space_(space),
-        graph_(graph),
-        random_(random),
-        facility_at_(graph.locations().assignment_of(start)),
-        location_of_(graph.location_count()),
-        place_of_(graph.location_count()),
-        place_of_location_(graph.location_count()),
-        current_cost_(graph.location_count(), not_computed) {
-    for (std::uint32_t location = 0; location < graph.location_count(); ++location) {
-      location_of_[facility_at_[location]] = location;
-      place_of_location_[location] = place_of_[facility_at_[location]] = space.key(graph.locations().core_of(location));
-    }
-  }
-
-  /// One trial. The Metropolis rule: an increase of cost is accepted if it is below the temperature times an
-  /// exponentially distributed random number.
-  void run_trial(double temperature) {
-    const std::uint64_t bits = random_.next();
-    const auto facility = below(bits & 0xffffffff, graph_.ranks());
-    const auto edges = graph_.edges(facility);
-    if (edges.empty()) return;
-    const std::uint32_t location = location_of_[facility];
-    const std::uint64_t more_bits = random_.next();
-    const SparseQap::Region region =
-        target_region(location, edges[below(bits >> 32, static_cast<std::uint32_t>(edges.size()))].to,
-                      static_cast<std::uint32_t>(more_bits >> 44));
-    if (region.begin == region.end) return;
-    const std::uint32_t other = region.begin + below(more_bits & 0xffffffff, region.end - region.begin);
-    if (are_equivalent(location, other)) return;
-    const double limit = temperature * exponential_draws()[(more_bits >> 32) % 4096];
-    const double delta = swap_delta(facility, facility_at_[other]);
-    if (delta > limit || (delta == 0 && temperature == 0)) return;
-    swap(location, other);
-    cost_ += delta;
-  }
-  /// The change of cost since the start.
-  double cost_delta() const { return cost_; }
-
-  const std::vector<std::uint32_t>& assignment() const { return facility_at_; }
-
- private:
-  using Place = typename Space::CoreKey;
-  static std::uint32_t below(std::uint64_t bits, std::uint32_t bound) {
-    return static_cast<std::uint32_t>((bits * bound) >> 32);
-  }
-
-  /// A random region that contains the partner but not this location; empty if there is none.
-  SparseQap::Region target_region(std::uint32_t location, std::uint32_t partner, std::uint32_t draw) const {
-    const std::uint32_t there = location_of_[partner];
-    const auto nearby = graph_.nearby(there);
-    if (draw < global_draws_ || (graph_.levels() == 0 && nearby.empty())) return {0, graph_.location_count()};
-    std::size_t first = 0;
-    while (first < graph_.levels() && graph_.region(first, location).begin == graph_.region(first, there).begin)
-      ++first;
-    const std::size_t choices = graph_.levels() - first;
-    if (!nearby.empty()) return region_in_network(first, choices, there, draw);
-    if (choices == 0) return {0, 0};
-    return graph_.region(first + draw % choices, there);
-  }
-
-  /// A region inside the partner's node, or a node one or two hops away from it.
-  SparseQap::Region region_in_network(std::size_t first, std::size_t choices, std::uint32_t there,
-                                      std::uint32_t draw) const {
-    const auto nearby = graph_.nearby(there);
-    const std::size_t total = choices + nearby.size();
-    const std::size_t choice = draw % total, more = draw / total;
-    if (choice < choices) return graph_.region(first + choice, there);
-    const SparseQap::Region one_hop = nearby[choice - choices];
-    const auto next = graph_.nearby(one_hop.begin);
-    if (more % two_hops_in != 0 || next.empty()) return one_hop;
-    return next[more / two_hops_in % next.size()];
-  }
-
-  bool are_equivalent(std::uint32_t location, std::uint32_t other) const {
-    return location == other || (graph_.levels() > 0 && graph_.region(graph_.levels() - 1, location).begin ==
-                                                            graph_.region(graph_.levels() - 1, other).begin);
-  }
-
-  double cost_of_edge(const SparseQap::Edge& edge, Place at, Place there) const {
-    const auto& distance = space_.between(at, there);
-    double cost = edge.bytes * distance.per_byte;
-    if constexpr (with_messages) cost += edge.messages * distance.per_message;
-    return cost;
-  }
-
-  /// The cost of the traffic of a facility in its place. Most trials change nothing, so it is stored.
-  double current_cost(std::uint32_t facility) {
-    if (current_cost_[facility] == not_computed) {
-      const Place at = place_of_[facility];
-      double cost = 0;
-      for (const SparseQap::Edge& edge : graph_.edges(facility)) cost += cost_of_edge(edge, at, place_of_[edge.to]);
-      current_cost_[facility] = cost;
-    }
-    return current_cost_[facility];
-  }
-
-  /// The change of cost if the facility moves, without its traffic with facility `except`.
-  double move_delta(std::uint32_t facility, Place from, Place to, std::uint32_t except) {
-    double before = current_cost(facility), after = 0;
-    for (const SparseQap::Edge& edge : graph_.edges(facility)) {
-      if (edge.to == except) {
-        before -= cost_of_edge(edge, from, to);
-      } else {
-        after += cost_of_edge(edge, to, place_of_[edge.to]);
-      }
-    }
-    return after - before;
-  }
-
-  double swap_delta(std::uint32_t facility, std::uint32_t other) {
-    const Place from = place_of_[facility], to = place_of_[other];
-    return move_delta(facility, from, to, other) + move_delta(other, to, from, facility);
-  }
-
-  void swap(std::uint32_t location, std::uint32_t other) {
-    std::swap(facility_at_[location], facility_at_[other]);
-    for (const std::uint32_t changed : {location, other}) {
-      const std::uint32_t facility = facility_at_[changed];
-      location_of_[facility] = changed;
-      place_of_[facility] = place_of_location_[changed];
-      current_cost_[facility] = not_computed;
-      for (const SparseQap::Edge& edge : graph_.edges(facility)) current_cost_[edge.to] = not_computed;
-    }
-  }
-
-  static constexpr double not_computed = std::numeric_limits<double>::infinity();
-  const Space& space_;
-  const SparseQap& graph_;
-  Random& random_;
-  std::vector<std::uint32_t> facility_at_, location_of_;
-  std::vector<Place> place_of_, place_of_location_;  // by facility, by location
-  std::vector<double> current_cost_;                 // by facility
-  std::uint32_t global_draws_ = static_cast<std::uint32_t>(global_fraction * (1 << 20));
-  double cost_ = 0;
-};
+constexpr std::uint64_t sequential_batch = 1024;
+/// In domains: the phases of a round, each with another division, and the trials of a phase per rank.
+constexpr std::uint64_t phases_per_round = 128;
+constexpr std::uint64_t min_trials_of_phase = 4;
+constexpr std::uint64_t max_trials_of_phase = 16;
+/// And how many trials are drawn at most for each one whose locations are in the same domain.
+constexpr std::uint64_t max_draws = 4;
 
 double cost_of(const MapProblem& problem, std::span<const Core> core_of) {
   return objective(problem.model, evaluate(problem.graph, problem.topology, core_of, problem.model));
@@ -258,6 +110,79 @@ class CoolingSchedule {
   std::vector<double> sum_, count_;  // by step: sum and number of the costs recorded there
 };
 
+/// All ranks take part in each trial.
+template <class Trials>
+class SequentialSearch {
+ public:
+  template <class Space>
+  SequentialSearch(const Space& space, const SparseQap& graph, std::span<const std::uint32_t> facility_at,
+                   std::uint64_t, Random& random)
+      : trials_(space, graph, facility_at), random_(random) {}
+
+  std::uint64_t batch() const { return sequential_batch; }
+  void run_batch(double temperature) {
+    for (std::uint64_t trial = 0; trial < sequential_batch; ++trial) trials_.run_trial(temperature, random_);
+  }
+  double cost_delta() const { return trials_.cost_delta(); }
+  const std::vector<std::uint32_t>& assignment() const { return trials_.assignment(); }
+
+ private:
+  Trials trials_;
+  Random& random_;
+};
+
+/// A batch is a phase in which the domains anneal in parallel. Each takes the ranks of the others to be where they were
+/// at the start of the phase.
+template <class Trials>
+class DomainSearch {
+ public:
+  template <class Space>
+  DomainSearch(const Space& space, const SparseQap& graph, std::span<const std::uint32_t> facility_at,
+               std::uint64_t trials, Random& random)
+      : graph_(graph),
+        seed_(random.next()),
+        domains_(graph, facility_at, seed_),
+        facility_at_(facility_at.begin(), facility_at.end()),
+        trials_(domains_.domains(), Trials(space, graph, facility_at)),
+        trials_per_rank_(
+            std::clamp(trials / phases_per_round / graph.ranks(), min_trials_of_phase, max_trials_of_phase)),
+        batch_(trials_per_rank_ * graph.ranks()) {}
+
+  std::uint64_t batch() const { return batch_; }
+  void run_batch(double temperature) {
+    if (phase_ > 0 && phase_ % AnnealingDomains::division_count == 0)
+      domains_ = AnnealingDomains(graph_, facility_at_, seed_ + phase_);
+    const auto division = domains_.division(phase_);
+    std::vector<double> cost(domains_.domains());
+    parallel_chunks(domains_.domains(), 1, [&](std::size_t domain, std::size_t) {
+      Trials& trials = trials_[domain];
+      trials.restrict_to_domain(static_cast<std::uint32_t>(domain), division, facility_at_);
+      cost[domain] = trials.domain_cost();
+      Random random(seed_ + phase_, domain);
+      const std::uint64_t count = trials_per_rank_ * trials.rank_count();
+      for (std::uint64_t done = 0, drawn = 0; done < count && drawn < max_draws * count; ++drawn)
+        done += trials.run_trial(temperature, random) ? 1 : 0;
+    });
+    for (std::uint32_t location = 0; location < facility_at_.size(); ++location)
+      facility_at_[location] = trials_[division[location]].assignment()[location];
+    cost_ = std::accumulate(cost.begin(), cost.end(), 0.0) / 2;
+    if (phase_++ == 0) start_cost_ = cost_;
+  }
+  /// As it was at the start of the last phase.
+  double cost_delta() const { return cost_ - start_cost_; }
+  const std::vector<std::uint32_t>& assignment() const { return facility_at_; }
+
+ private:
+  const SparseQap& graph_;
+  std::uint64_t seed_;
+  AnnealingDomains domains_;
+  std::vector<std::uint32_t> facility_at_;
+  std::vector<Trials> trials_;  // by domain
+  std::uint64_t trials_per_rank_, batch_;
+  std::uint64_t phase_ = 0;
+  double start_cost_ = 0, cost_ = 0;
+};
+
 /// One round: the temperature falls from `begin_step` on, over `trials` trials or until the deadline, whichever comes
 /// first. `start_cost` is the cost of the start.
 template <class Search>
@@ -268,7 +193,7 @@ void run_round(Search& search, CoolingSchedule& schedule, std::size_t begin_step
   const std::vector<double> ends = schedule.step_ends(begin_step);
   std::size_t step = begin_step;
   double progress = 0;
-  for (std::uint64_t tried = 0; progress < 1 && !stop_condition.should_stop_now(); tried += batch) {
+  for (std::uint64_t tried = 0; progress < 1 && !stop_condition.should_stop_now(); tried += search.batch()) {
     const double annealed = progress / (1 - quench_fraction);
     double temperature = 0;
     if (annealed < 1) {
@@ -277,9 +202,9 @@ void run_round(Search& search, CoolingSchedule& schedule, std::size_t begin_step
       const double at = static_cast<double>(step) + std::min((annealed - from) / (ends[step] - from), 1.0);
       temperature = schedule.temperature(at);
     }
-    for (std::uint64_t trial = 0; trial < batch; ++trial) search.run_trial(temperature);
+    search.run_batch(temperature);
     if (annealed < 1) schedule.record(static_cast<double>(step), start_cost + search.cost_delta());
-    progress = static_cast<double>(tried + batch) / static_cast<double>(trials);
+    progress = static_cast<double>(tried + search.batch()) / static_cast<double>(trials);
     if (deadline.limited()) progress = std::max(progress, seconds(Deadline::Clock::now() - begin) / time);
   }
 }
@@ -300,14 +225,14 @@ double start_temperature(double trials, bool on_network) {
   return on_network ? std::min(by_trials, max_network_start_temperature) : by_trials;
 }
 
-template <class Space, bool with_messages>
+template <class Search, class Space>
 std::vector<Core> anneal(const Space& space, const MapProblem& problem, const SparseQap& graph, std::vector<Core> best,
                          std::uint64_t trials, const Deadline& deadline, Random& random,
                          StopCondition& stop_condition) {
   double best_cost = cost_of(problem, best);
   CoolingSchedule schedule(std::abs(best_cost) / graph.ranks());
   const auto run_from_best = [&](std::size_t begin, std::uint64_t round) {
-    Annealing<Space, with_messages> search(space, graph, best, random);
+    Search search(space, graph, graph.locations().assignment_of(best), round, random);
     run_round(search, schedule, begin, best_cost, round, deadline, stop_condition);
     std::vector<Core> candidate = graph.locations().placement_of(search.assignment());
     if (const double cost = cost_of(problem, candidate); cost < best_cost) {
@@ -351,10 +276,14 @@ std::vector<Core> simulated_annealing(const MapProblem& problem, const SparseQap
   return std::visit(
       [&](const auto& space) {
         using Space = std::decay_t<decltype(space)>;
-        return problem.model == CostModel::time ? anneal<Space, true>(space, problem, graph, std::move(start), trials,
-                                                                      deadline, random, stop_condition)
-                                                : anneal<Space, false>(space, problem, graph, std::move(start), trials,
-                                                                       deadline, random, stop_condition);
+        const auto run = [&]<class Trials>(std::type_identity<Trials>) {
+          const bool has_domains = graph.location_count() >= AnnealingDomains::min_locations &&
+                                   graph.location_count() <= AnnealingDomains::max_locations;
+          const auto search = has_domains ? anneal<DomainSearch<Trials>, Space> : anneal<SequentialSearch<Trials>, Space>;
+          return search(space, problem, graph, std::move(start), trials, deadline, random, stop_condition);
+        };
+        return problem.model == CostModel::time ? run(std::type_identity<AnnealingTrials<Space, true>>())
+                                                : run(std::type_identity<AnnealingTrials<Space, false>>());
       },
       any);
 }

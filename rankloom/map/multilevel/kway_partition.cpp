@@ -100,9 +100,15 @@ class MultilevelRuns {
 
   KWayPartition best(std::uint64_t seed) const {
     constexpr double alike = 0.005;  // the seed makes hardly any difference
-    KWayPartition best = run(seed);
-    for (std::uint32_t at = 1; at < options_.runs && !options_.deadline.passed(); ++at) {
-      KWayPartition next = run(mix(seed + at));
+    // All presets with several runs need the second one.
+    std::vector<KWayPartition> first(std::min(options_.runs, 2U));
+    parallel_chunks(first.size(), 1, [&](std::size_t at, std::size_t) {
+      first[at] = run(at == 0 ? seed : mix(seed + at));
+    });
+    KWayPartition best = std::move(first.front());
+    for (std::uint32_t at = 1; at < options_.runs; ++at) {
+      if (at > 1 && options_.deadline.passed()) break;
+      KWayPartition next = at == 1 ? std::move(first.back()) : run(mix(seed + at));
       const bool is_alike = std::abs(next.cut - best.cut) <= alike * best.cut;
       if (has_lower_cut(next, best)) best = std::move(next);
       if (is_alike) break;

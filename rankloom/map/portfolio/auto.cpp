@@ -16,6 +16,7 @@
 #include "rankloom/map/local_search/link_load_search.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
 #include "rankloom/map/mapper_factories.hpp"
+#include "rankloom/map/metaheuristics/annealing_domains.hpp"
 #include "rankloom/map/metaheuristics/metaheuristic_search.hpp"
 #include "rankloom/map/multilevel/multilevel.hpp"
 #include "rankloom/map/portfolio/parts_first.hpp"
@@ -82,7 +83,10 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.multisection.partition.repetitions = 4;
       preset.multisection.partition.bisection.repetitions = shares_cores ? 1 : 2;
       preset.multilevel_runs = has_many_free_slots(problem) || (shares_cores && problem.topology.routed()) ? 2 : 1;
-      preset.metaheuristic_trials = std::min<std::uint64_t>(2'500 * ranks, 10'000'000);
+      // Annealing in domains needs more trials for the same cost.
+      preset.metaheuristic_trials = ranks < AnnealingDomains::min_locations
+                                        ? 2'500 * ranks
+                                        : std::min<std::uint64_t>(3'000 * ranks, 12'500'000);
       preset.multilevel_on_grids = true;
       preset.rank_order_visits = 1U << 23;
       preset.link_load_trials = 200;

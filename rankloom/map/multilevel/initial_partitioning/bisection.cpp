@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "rankloom/core/parallel.hpp"
 #include "rankloom/core/portable_math.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/core/timing.hpp"
@@ -18,10 +19,10 @@ namespace {
 /// Vertices of the coarsest graph: enough for several different initial bipartitions.
 constexpr std::uint32_t contraction_limit = 150;
 
-/// Greedy graph growing (Karypis, Kumar 1998): side 0 grows from a random vertex, or from the one that is pulled to it
-/// most, always by the vertex with the best gain, until it has its proportion of the vertex weight.
+/// Greedy graph growing (Karypis, Kumar 1998): side 0 grows from the first vertex of `seeds`, or from the one that is
+/// pulled to it most, always by the vertex with the best gain, until it has its proportion of the vertex weight.
 std::vector<std::uint8_t> greedy_graph_growing(const WeightedGraph& graph, const SideWeights& max_block_weight,
-                                               Random& random) {
+                                               std::vector<std::uint32_t> seeds) {
   const std::uint32_t count = graph.vertex_count();
   std::vector<std::uint8_t> side_of(count, 1);
   const std::uint64_t total = graph.total_vertex_weight();
@@ -32,9 +33,6 @@ std::vector<std::uint8_t> greedy_graph_growing(const WeightedGraph& graph, const
   const std::uint64_t target_weight = std::max(required, proportional);
   QueuePositions positions(count);
   GainQueue frontier(positions);
-  std::vector<std::uint32_t> seeds(count);
-  for (std::uint32_t vertex = 0; vertex < count; ++vertex) seeds[vertex] = vertex;
-  random.shuffle(std::span(seeds));
   if (graph.has_pulls()) {
     std::stable_sort(seeds.begin(), seeds.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return graph.pull(a) < graph.pull(b); });
@@ -61,6 +59,20 @@ std::vector<std::uint8_t> greedy_graph_growing(const WeightedGraph& graph, const
   return side_of;
 }
 
+/// The best of count candidates, the first of equals.
+template <class Candidate>
+Bipartition best_of(std::uint32_t count, const Candidate& candidate) {
+  std::vector<Bipartition> candidates(count);
+  parallel_chunks(count, 1, [&](std::size_t at, std::size_t) {
+    candidates[at] = candidate(static_cast<std::uint32_t>(at));
+  });
+  std::size_t best = 0;
+  for (std::size_t at = 1; at < count; ++at) {
+    if (candidates[at].better_than(candidates[best])) best = at;
+  }
+  return std::move(candidates[best]);
+}
+
 class Bisector {
  public:
   Bisector(const SideWeights& max_block_weight, const BisectionOptions& options, std::uint64_t total_vertex_weight)
@@ -78,11 +90,9 @@ class Bisector {
         options_.coarse_vertices,
         std::max<std::uint64_t>(1, graph.total_vertex_weight() * 3 / (std::uint64_t{2} * options_.coarse_vertices)),
         seed);
-    Bipartition best;
-    for (std::uint32_t repetition = 0; repetition < options_.repetitions; ++repetition) {
-      Bipartition candidate = multilevel_run(hierarchy.coarsest(), mix(seed) + repetition);
-      if (repetition == 0 || candidate.better_than(best)) best = std::move(candidate);
-    }
+    Bipartition best = best_of(options_.repetitions, [&](std::uint32_t repetition) {
+      return multilevel_run(hierarchy.coarsest(), mix(seed) + repetition);
+    });
     if (options_.flow_refinement)
       best = fm_bipartition(hierarchy.coarsest(), max_block_weight_, std::move(best.side_of), 1, true);
     return uncoarsen(hierarchy, std::move(best), options_.flow_refinement);
@@ -93,14 +103,19 @@ class Bisector {
   Bipartition multilevel_run(const WeightedGraph& graph, std::uint64_t seed) const {
     GraphHierarchy hierarchy(graph);
     hierarchy.coarsen(contraction_limit, max_vertex_weight_, seed);
+    const WeightedGraph& coarsest = hierarchy.coarsest();
     Random random(seed, 1);
-    Bipartition best;
-    for (std::uint32_t attempt = 0; attempt < options_.initial_attempts; ++attempt) {
-      Bipartition candidate = fm_bipartition(hierarchy.coarsest(), max_block_weight_,
-                                             greedy_graph_growing(hierarchy.coarsest(), max_block_weight_, random),
-                                             options_.fm_passes, false);
-      if (attempt == 0 || candidate.better_than(best)) best = std::move(candidate);
+    std::vector<std::vector<std::uint32_t>> seeds(options_.initial_attempts,
+                                                  std::vector<std::uint32_t>(coarsest.vertex_count()));
+    for (auto& order : seeds) {
+      std::iota(order.begin(), order.end(), 0U);
+      random.shuffle(std::span(order));
     }
+    Bipartition best = best_of(options_.initial_attempts, [&](std::uint32_t attempt) {
+      return fm_bipartition(coarsest, max_block_weight_,
+                            greedy_graph_growing(coarsest, max_block_weight_, std::move(seeds[attempt])),
+                            options_.fm_passes, false);
+    });
     return uncoarsen(hierarchy, std::move(best), false);
   }
 
@@ -176,8 +191,13 @@ class RecursiveBisection {
     for (Subgraph* const side : {&sides.first, &sides.second}) {
       for (std::uint32_t& vertex : side->original) vertex = subgraph.original[vertex];
     }
-    run(sides.first, left, first_block, mix(seed + 1));
-    run(sides.second, right, first_block + static_cast<std::uint32_t>(left.size()), mix(seed + 2));
+    parallel_chunks(2, 1, [&](std::size_t side, std::size_t) {
+      if (side == 0) {
+        run(sides.first, left, first_block, mix(seed + 1));
+      } else {
+        run(sides.second, right, first_block + static_cast<std::uint32_t>(left.size()), mix(seed + 2));
+      }
+    });
   }
 
  private:
