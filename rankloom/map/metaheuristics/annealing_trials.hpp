@@ -61,12 +61,6 @@ class AnnealingTrials {
   }
   /// The ranks of the domain.
   std::size_t rank_count() const { return ranks_.size(); }
-  /// The cost of the traffic of all ranks of the domain; traffic between two of them counts twice.
-  double domain_cost() {
-    double cost = 0;
-    for (const std::uint32_t rank : ranks_) cost += current_cost(rank);
-    return cost;
-  }
 
   /// One trial. The Metropolis rule: an increase of cost is accepted if it is below the temperature times an
   /// exponentially distributed random number. False if the locations are in different domains.

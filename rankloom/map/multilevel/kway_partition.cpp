@@ -3,7 +3,6 @@
 #include "rankloom/map/multilevel/kway_partition.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -95,24 +94,14 @@ class MultilevelRuns {
       : graph_(graph),
         options_(options),
         steps_(steps),
+        block_count_(static_cast<std::uint32_t>(block_count)),
         contraction_limit_(std::uint64_t{options.vertices_per_block} * block_count),
         max_vertex_weight_(std::max<std::uint64_t>(1, graph.total_vertex_weight() * 3 / (2 * contraction_limit_))) {}
 
   KWayPartition best(std::uint64_t seed) const {
-    constexpr double alike = 0.005;  // the seed makes hardly any difference
-    // All presets with several runs need the second one.
-    std::vector<KWayPartition> first(std::min(options_.runs, 2U));
-    parallel_chunks(first.size(), 1, [&](std::size_t at, std::size_t) {
-      first[at] = run(at == 0 ? seed : mix(seed + at));
-    });
-    KWayPartition best = std::move(first.front());
-    for (std::uint32_t at = 1; at < options_.runs; ++at) {
-      if (at > 1 && options_.deadline.passed()) break;
-      KWayPartition next = at == 1 ? std::move(first.back()) : run(mix(seed + at));
-      const bool is_alike = std::abs(next.cut - best.cut) <= alike * best.cut;
-      if (has_lower_cut(next, best)) best = std::move(next);
-      if (is_alike) break;
-    }
+    std::vector<KWayPartition> partitions = runs(seed);
+    recombine(partitions, seed);
+    KWayPartition best = std::move(partitions.front());
     for (std::uint32_t at = 0; at < options_.v_cycles && !options_.deadline.passed(); ++at) {
       KWayPartition next = v_cycle(best, mix(seed) + ~std::uint64_t{at});
       if (has_lower_cut(next, best)) best = std::move(next);
@@ -121,6 +110,35 @@ class MultilevelRuns {
   }
 
  private:
+  /// The partitions of all runs, the best first. All presets with several runs need the second one.
+  std::vector<KWayPartition> runs(std::uint64_t seed) const {
+    constexpr double alike = 0.005;  // the seed makes hardly any difference
+    std::vector<KWayPartition> found(std::min(options_.runs, 2U));
+    parallel_chunks(found.size(), 1, [&](std::size_t at, std::size_t) {
+      found[at] = run(at == 0 ? seed : mix(seed + at));
+    });
+    while (found.size() < options_.runs && !options_.deadline.passed()) {
+      const auto [least, most] = std::minmax_element(found.begin(), found.end(), has_lower_cut);
+      if (most->cut - least->cut <= alike * least->cut) break;
+      found.push_back(run(mix(seed + found.size())));
+    }
+    std::stable_sort(found.begin(), found.end(), has_lower_cut);
+    return found;
+  }
+
+  /// Each takes the best partition and one of the others as parents, and replaces the worst one.
+  void recombine(std::vector<KWayPartition>& partitions, std::uint64_t seed) const {
+    if (block_count_ > max_blocks_to_recombine) return;
+    for (std::uint32_t at = 0; at < options_.recombinations && partitions.size() > 1; ++at) {
+      if (options_.deadline.passed()) return;
+      const KWayPartition& other = partitions[1 + at % (partitions.size() - 1)];
+      KWayPartition child = recombined(partitions.front(), other, mix(seed + at) + 1);
+      if (!has_lower_cut(child, partitions.back())) continue;
+      partitions.pop_back();
+      partitions.insert(std::upper_bound(partitions.begin(), partitions.end(), child, has_lower_cut), child);
+    }
+  }
+
   KWayPartition run(std::uint64_t seed) const {
     GraphHierarchy hierarchy(graph_);
     hierarchy.coarsen(contraction_limit_, max_vertex_weight_, seed);
@@ -137,6 +155,21 @@ class MultilevelRuns {
     return uncoarsen(hierarchy, std::move(refined));
   }
 
+  /// As in KaFFPaE (Sanders, Schulz 2012): no edge that one of the two partitions cuts is contracted, so that refinement
+  /// of the better one can exchange what distinguishes them as a whole.
+  KWayPartition recombined(const KWayPartition& better, const KWayPartition& other, std::uint64_t seed) const {
+    const TimedSection timing("recombination");
+    std::vector<std::uint32_t> common(better.block_of.size());
+    for (std::size_t vertex = 0; vertex < common.size(); ++vertex)
+      common[vertex] = better.block_of[vertex] * block_count_ + other.block_of[vertex];
+    GraphHierarchy hierarchy(graph_);
+    hierarchy.coarsen_within_blocks(contraction_limit_, max_vertex_weight_, seed, common);
+    KWayPartition child{std::move(common), 0};
+    for (std::uint32_t& block : child.block_of) block /= block_count_;
+    child.cut = refined_cost(hierarchy.coarsest(), child.block_of, options_, steps_);
+    return uncoarsen(hierarchy, std::move(child));
+  }
+
   /// Projects a partition of the coarsest graph, and refines it on every level.
   KWayPartition uncoarsen(const GraphHierarchy& hierarchy, KWayPartition partition) const {
     for (std::size_t level = hierarchy.level_count(); level-- > 1;) {
@@ -149,6 +182,8 @@ class MultilevelRuns {
   const WeightedGraph& graph_;
   const PartitionOptions& options_;
   const PartitionSteps& steps_;
+  static constexpr std::uint32_t max_blocks_to_recombine = 0xffff;  // a pair of blocks is a 32-bit number
+  std::uint32_t block_count_;
   std::uint64_t contraction_limit_, max_vertex_weight_;
 };
 

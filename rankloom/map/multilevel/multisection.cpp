@@ -34,6 +34,7 @@ class Multisection {
         light_(options.partition),
         core_of_(core_of) {
     top_.runs = options.top.runs;
+    top_.recombinations = options.top.recombinations;
     top_.v_cycles = options.top.v_cycles;
     light_.flow_rounds = 0;
     light_.bisection.flow_refinement = false;

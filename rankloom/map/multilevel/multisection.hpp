@@ -18,6 +18,7 @@ struct MultisectionOptions {
   struct {
     std::uint32_t repetition_factor = 1;
     std::uint32_t runs = 1;
+    std::uint32_t recombinations = 0;
     std::uint32_t v_cycles = 0;
   } top;
   /// A step is light if its cut cost is less than 1/light_step_ratio of the highest cut cost of any step. The cut cost

@@ -16,7 +16,6 @@
 #include "rankloom/map/local_search/link_load_search.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
 #include "rankloom/map/mapper_factories.hpp"
-#include "rankloom/map/metaheuristics/annealing_domains.hpp"
 #include "rankloom/map/metaheuristics/metaheuristic_search.hpp"
 #include "rankloom/map/multilevel/multilevel.hpp"
 #include "rankloom/map/portfolio/parts_first.hpp"
@@ -83,10 +82,7 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.multisection.partition.repetitions = 4;
       preset.multisection.partition.bisection.repetitions = shares_cores ? 1 : 2;
       preset.multilevel_runs = has_many_free_slots(problem) || (shares_cores && problem.topology.routed()) ? 2 : 1;
-      // Annealing in domains needs more trials for the same cost.
-      preset.metaheuristic_trials = ranks < AnnealingDomains::min_locations
-                                        ? 2'500 * ranks
-                                        : std::min<std::uint64_t>(3'000 * ranks, 12'500'000);
+      preset.metaheuristic_trials = std::min<std::uint64_t>(2'500 * ranks, 10'000'000);
       preset.multilevel_on_grids = true;
       preset.rank_order_visits = 1U << 23;
       preset.link_load_trials = 200;
@@ -107,7 +103,11 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
   }
   if (!problem.topology.routed()) {
     if (shares_cores && effort != Effort::fast)
-      preset.multisection.top = {.repetition_factor = 4, .runs = 3, .v_cycles = 1};
+      preset.multisection.top = {.repetition_factor = 4, .runs = 3, .recombinations = 0, .v_cycles = 1};
+    if (shares_cores && effort == Effort::best) {
+      preset.multisection.top.runs = 8;
+      preset.multisection.top.recombinations = 12;
+    }
     return preset;
   }
   if (effort == Effort::fast) preset.max_rank_order_comparisons = 400;
@@ -309,8 +309,9 @@ class Auto final : public Mapper {
     }
 
     Placement run() {
-      // So that more effort never gives a worse result. Larger programs would take noticeably longer.
-      if (effort_ != Effort::fast && problem_.graph.rank_count() <= max_ranks_for_metaheuristics) {
+      // So that more effort never gives a worse result. `balanced` would take noticeably longer on larger programs.
+      if (effort_ == Effort::best ||
+          (effort_ == Effort::balanced && problem_.graph.rank_count() <= max_ranks_for_metaheuristics)) {
         const Effort less = effort_ == Effort::best ? Effort::balanced : Effort::fast;
         add(Search(problem_, run_, less).run().core_of);
       }

@@ -74,35 +74,44 @@ TEST(PartitionKway, PartitionsASquareIntoFourWithANearlyMinimalCut) {
   EXPECT_LE(partition_and_check(testing::square(48), BlockWeights(4, 576), 1, with_repetitions(4)).cut, 1.4 * 96);
 }
 
-TEST(PartitionKway, RunsAndVCyclesNeverCutMore) {
+TEST(PartitionKway, RunsRecombinationsAndVCyclesNeverCutMore) {
   const auto graph = testing::square(70);
   PartitionOptions once;
   once.vertices_per_block = 20;
   PartitionOptions several = once, with_cycle = once;
   several.runs = 4;
+  PartitionOptions recombined = several;
+  recombined.recombinations = 6;
   with_cycle.v_cycles = 1;
-  double sum_once = 0, sum_several = 0, sum_with_cycle = 0;
+  double sum_once = 0, sum_several = 0, sum_recombined = 0, sum_with_cycle = 0;
   for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
     const BlockWeights max_block_weight(7, 720);
     const double cut = partition_and_check(graph, max_block_weight, seed, once).cut;
     const double cut_of_several = partition_and_check(graph, max_block_weight, seed, several).cut;
     const double cut_with_cycle = partition_and_check(graph, max_block_weight, seed, with_cycle).cut;
+    const double cut_of_recombined = partition_and_check(graph, max_block_weight, seed, recombined).cut;
     EXPECT_LE(cut_of_several, cut);
+    EXPECT_LE(cut_of_recombined, cut_of_several);
     EXPECT_LE(cut_with_cycle, cut);
     sum_once += cut;
     sum_several += cut_of_several;
+    sum_recombined += cut_of_recombined;
     sum_with_cycle += cut_with_cycle;
   }
   EXPECT_LT(sum_several, sum_once);
+  EXPECT_LT(sum_recombined, sum_several);
   EXPECT_LT(sum_with_cycle, sum_once);
 }
 
 TEST(PartitionKway, IsTheSameForAnyNumberOfThreads) {
   const auto graph = testing::square(80);
   std::vector<std::vector<std::uint32_t>> results;
+  PartitionOptions options = with_repetitions(3);
+  options.runs = 3;
+  options.recombinations = 2;
   for (const std::size_t threads : {1, 2}) {
     const ThreadLimit limit(threads);
-    results.push_back(partition_and_check(graph, BlockWeights(6, 1100), 3, with_repetitions(3)).block_of);
+    results.push_back(partition_and_check(graph, BlockWeights(6, 1100), 3, options).block_of);
   }
   EXPECT_EQ(results[0], results[1]);
 }
