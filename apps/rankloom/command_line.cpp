@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "apps/rankloom/arguments/option_failure.hpp"
@@ -36,15 +38,17 @@ constexpr std::string_view examples =
     "# the help of one verb\n"
     "rankloom map --help";
 
-/// Adds --help to every command, and --json to every command without further commands.
-void add_general_options(CLI::App& app, bool& json) {
+/// Adds --help to every command, and --json and --wide to every command without further commands.
+void add_general_options(CLI::App& app, bool& json, bool& wide) {
   app.set_help_flag("-h,--help", "show this help")->group("general");
   const auto below = app.get_subcommands([](const CLI::App*) { return true; });
   if (below.empty()) {
     add_switch(app, "--json", "print one JSON object to standard output and nothing else", json, "general");
+    add_switch(app, "--wide", "print every row of a table on one line, also if it is wider than the terminal", wide,
+               "general");
   } else {
     app.require_subcommand(0, 1);
-    for (CLI::App* command : below) add_general_options(*command, json);
+    for (CLI::App* command : below) add_general_options(*command, json, wide);
   }
 }
 
@@ -68,6 +72,16 @@ std::string plain_message(const CLI::ParseError& problem) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) == nullptr) return message;
   const std::string option = message.substr(0, message.find(':'));
   return option + (message.ends_with("missing") ? " needs a value" : " is given more than once");
+}
+
+/// COLUMNS, if the user has exported it, else the width of the terminal, if standard output is one.
+std::size_t terminal_width() {
+  const char* const columns = std::getenv("COLUMNS");
+  if (const auto number = parse_number(columns == nullptr ? "" : columns); number && *number >= 1 && *number <= 1e6)
+    return static_cast<std::size_t>(*number);
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return default_width;
 }
 
 bool requests_json(int argc, const char* const* argv) {
@@ -109,6 +123,7 @@ class CommandLine {
   CLI::App app_;
   std::vector<Command> commands_;
   Session session_;
+  bool wide_ = false;
   bool has_dashes_ = false;  // "--" separates our options from a command of the user
 };
 
@@ -121,7 +136,7 @@ CommandLine::CommandLine() : app_(fmt::format("maps ranks of parallel programs t
     commands_.push_back({sub, row.make()});
     commands_.back().verb->describe(*sub);
   }
-  add_general_options(app_, session_.json);
+  add_general_options(app_, session_.json, wide_);
   session_.commands = &app_;
   session_.out_is_terminal = ::isatty(STDOUT_FILENO) != 0;
   session_.err_is_terminal = ::isatty(STDERR_FILENO) != 0;
@@ -130,8 +145,12 @@ CommandLine::CommandLine() : app_(fmt::format("maps ranks of parallel programs t
 int CommandLine::run(int argc, const char* const* argv) {
   has_dashes_ = std::any_of(argv, argv + argc, [](std::string_view argument) { return argument == "--"; });
   session_.json = requests_json(argc, argv);
+  session_.progress = !session_.err_is_terminal ? ProgressForm::lines
+                      : session_.json           ? ProgressForm::none
+                                                : ProgressForm::bar;
   try {
     app_.parse(takes_all(argc, argv) ? 2 : argc, argv);
+    session_.width = wide_ ? unlimited_width : terminal_width();
     auto status = dispatch();
     if (!status) return show_error(status.error(), session_.json);
     if (auto written = check_standard_output(); !written) return show_error(written.error(), false);

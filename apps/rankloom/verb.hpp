@@ -3,6 +3,7 @@
 // verbs/ and one row in verb_table.cpp; help, completion and manual pages follow from them.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "rankloom/core/result.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace CLI {
 class App;
@@ -23,6 +26,8 @@ struct Session {
   bool json = false;                   ///< Print one JSON object to standard output and nothing else.
   bool out_is_terminal = false;
   bool err_is_terminal = false;
+  std::size_t width = default_width;   ///< Of tables: that of the terminal; unlimited with --wide.
+  ProgressForm progress = ProgressForm::none;  ///< On standard error.
 };
 
 inline constexpr int success = 0;

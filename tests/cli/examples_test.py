@@ -45,8 +45,8 @@ SLURM = os.geteuid() == 0 and shutil.which("slurmctld", path=os.environ["PATH"] 
 
 
 def examples(help_text):
-    """The commands below the heading "examples"."""
-    lines = help_text[help_text.index("\nexamples\n"):].splitlines()[2:]
+    """The commands below the heading "examples"; long ones continue on further lines."""
+    lines = help_text[help_text.index("\nexamples\n"):].replace(" \\\n    ", " ").splitlines()[2:]
     return [line[2:] for line in lines if not line.startswith("  #")]
 
 

@@ -2,12 +2,16 @@
 // tests of apps: the page of a command and the table of verbs.
 #include "apps/rankloom/help/page.hpp"
 
+#include <sstream>
+#include <string>
+
 #include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
 namespace {
@@ -43,6 +47,27 @@ TEST(Page, OffersCompletionsForValues) {
   EXPECT_THAT(completions_for("LLM").values, Contains("llama3-70b"));
   EXPECT_TRUE(completions_for("FILE").files);
   EXPECT_FALSE(completions_for("N").files);
+}
+
+TEST(Page, LongExamplesContinueOnFurtherLinesOutsideOfQuotes) {
+  CLI::App app("does things\n\nAt length.", "tool");
+  app.footer("# why\ntool --first " + std::string(50, 'x') + " -t \"a quoted text that has spaces\" --last 'one more' y");
+  EXPECT_THAT(help_text(read_page(app)), HasSubstr("  # why\n  tool --first " + std::string(50, 'x') +
+                                                   " \\\n    -t \"a quoted text that has spaces\" --last 'one more' y\n"));
+}
+
+TEST(Verbs, HelpFitsTheTerminal) {
+  const auto check = [](const CommandPage& page) {
+    std::istringstream lines(help_text(page));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100U) << page.name() << "\n" << line;
+  };
+  for (const VerbInfo& row : verbs()) {
+    CLI::App app(std::string(row.summary) + "\n\n" + std::string(row.about), std::string(row.name));
+    app.footer(std::string(row.examples));
+    const auto verb = row.make();
+    verb->describe(app);
+    for (const CommandPage& page : with_subcommands(read_page(app))) check(page);
+  }
 }
 
 TEST(Verbs, EachHaveAParagraphAndTwoExamples) {

@@ -10,7 +10,7 @@ const SectionTime mapping{
     "mapping", 1, 2, {{"multisection", 3, 1.5, {{"coarsening", 40, 1.2, {}}}}, {"repair", 2, 0.004, {}}}};
 
 TEST(Timing, PartsAreIndentedAndSmallOnesLeftOut) {
-  EXPECT_EQ(timing_text(mapping),
+  EXPECT_EQ(timing_text(mapping, unlimited_width),
             "  section         CPU time, all threads    share  runs\n"
             "  mapping                           2 s  100.0 %     1\n"
             "    multisection                  1.5 s   75.0 %     3\n"
@@ -20,7 +20,7 @@ TEST(Timing, PartsAreIndentedAndSmallOnesLeftOut) {
 }
 
 TEST(Timing, AMapperThatTookNoTimeHasOneRow) {
-  const std::string text = timing_text({"mapping", 1, 0, {}});
+  const std::string text = timing_text({"mapping", 1, 0, {}}, unlimited_width);
   EXPECT_NE(text.find("100.0 %"), std::string::npos) << text;
 }
 

@@ -11,8 +11,8 @@
     rankloom: …                             the expected output, stdout and stderr together
 
 Every case runs in its own empty directory. In expected lines <...> stands for any text, and a line with only <...> for
-any number of lines. Two things are always checked: a command that fails creates no file, and no command gets
-more than 2 GiB of address space.
+any number of lines. Three things are always checked: a command that fails creates no file, no command gets more than
+2 GiB of address space, and no line of a table has more than 100 columns without --wide.
 
     run.py --program build/bin/rankloom case.txt ...           checks
     run.py --program build/bin/rankloom --update case.txt ...  writes the output into the cases; read the diff
@@ -31,6 +31,9 @@ import tempfile
 ANY = "<...>"
 ADDRESS_SPACE = 2 << 30
 TIMEOUT = 60
+MAX_COLUMNS = 100
+# A line of a table: indented, with a gap between two columns.
+TABLE_LINE = re.compile(r"^ +(?![|{]).*[^ ]  +[^ ]")
 
 
 # Output that differs between runs: --update writes wildcards for it.
@@ -132,6 +135,9 @@ def run_case(path, program, update, limited):
                 continue
             actual, status, left = perform(part, directory, program, limited)
             actual = [line.replace(directory, "DIRECTORY") for line in actual]
+            if "--wide" not in part.command:
+                problems += [f"$ {part.command}\n  a line of a table has {len(line)} columns:\n{line}"
+                             for line in actual if len(line) > MAX_COLUMNS and TABLE_LINE.match(line)]
             if left:
                 problems.append(f"$ {part.command}\n  created although it failed: {', '.join(left)}")
             blank = 0

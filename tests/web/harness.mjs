@@ -88,7 +88,7 @@ export class Browser {
     for (const browser of this.running.values()) await browser.close();
   }
 
-  async open_file(file, { width = 1440, height = 1000, dark = false, still = true } = {}) {
+  async open_file(file, { width = 1440, height = 1000, dark = false, still = true, hash = "" } = {}) {
     const context = await (await this.browser({ dark, still })).newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: still ? "reduce" : "no-preference" });
     const page = await context.newPage();
     const url = pathToFileURL(file).href;
@@ -96,7 +96,7 @@ export class Browser {
     page.on("console", (message) => ["error", "warning"].includes(message.type()) && page.trouble.push(`console: ${message.text()}`));
     page.on("pageerror", (error) => page.trouble.push(`error: ${error.message}`));
     page.on("request", (request) => request.url() !== url && page.trouble.push(`request: ${request.url()}`));
-    await page.goto(url);
+    await page.goto(url + hash);
     await page.waitForSelector("html[data-ready]");
     return page;
   }

@@ -584,14 +584,15 @@ const size_words = (value) => (value >= 1e9 ? `${Number((value / 1e9).toPrecisio
 check("The network names its busiest links and where the gain is, and the list of links leaves the figures", async (browser) => {
   const page = await browser.open(network);
   assert.deepEqual(page.trouble, []);
-  const tiles = await page.locator("#network .tile").allInnerTexts();
+  const facts = await page.locator("#verdict .glance dd").allInnerTexts();
   const most = Math.max(...loads[0].there, ...loads[0].back), cable = loads[0].there.indexOf(most);
   assert.ok(cable >= 12, "an uplink of a switch is the busiest");
-  assert.ok(tiles[0].includes(`switch ${cable - 12} → top switch`) && tiles[0].includes(size_words(most)) && tiles[0].includes("between switches"), tiles[0]);
+  assert.equal(facts[0], `before: switch ${cable - 12} → top switch, ${size_words(most)}`);
+  assert.match(facts[1], /^after: .* → .*, /);
   const total = (order, from, to) => [loads[order].there, loads[order].back].flatMap((list) => [...list.slice(from, to)]).reduce((sum, value) => sum + value, 0);
   assert.ok(total(0, 0, 12) - total(1, 0, 12) > total(0, 12, 14) - total(1, 12, 14));
-  assert.match(tiles[2], /Links between nodes and switches: .*less/);
-  assert.ok(tiles[2].includes(`${size_words(total(0, 0, 12))} before`), tiles[2]);
+  assert.match(facts[2], /^Links between nodes and switches carry .* less: /);
+  assert.ok(facts[2].includes(`${size_words(total(0, 0, 12))} before`), facts[2]);
   assert.equal(await page.locator("#figures h3", { hasText: "Most loaded links" }).count(), 0);
   assert.equal(await page.locator("#network tbody tr", { hasText: "→" }).count() >= 10, true);
 });
@@ -599,10 +600,12 @@ check("The network names its busiest links and where the gain is, and the list o
 check("A rank is found in both pictures, by its number and by a click on its node", async (browser) => {
   const page = await browser.open(network);
   const plain = [await pixels(page, "#network canvas >> nth=0"), await pixels(page, "#network canvas >> nth=1")];
-  await page.getByLabel("Find the node of rank").fill("17");
+  await page.getByLabel("Node of rank").fill("17");
   await page.keyboard.press("Enter");
   const node = (order, rank) => `node ${Math.floor(cores[order][rank] / 16)}`;
-  assert.ok((await page.locator("#network .tile").last().innerText()).includes(`Before: ${node(0, 17)}. After: ${node(1, 17)}.`));
+  const answer = page.locator("#verdict .glance dd").last();
+  assert.equal(await answer.innerText(), `before: ${node(0, 17)}, after: ${node(1, 17)}`);
+  assert.equal(await page.locator("#network .tools input[type=number]").inputValue(), "17");
   assert.equal(await page.locator("#machine .panel h3").textContent(), "Rank 17");
   await drawn(page);
   assert.notEqual(await pixels(page, "#network canvas >> nth=0"), plain[0]);
@@ -613,6 +616,29 @@ check("A rank is found in both pictures, by its number and by a click on its nod
   assert.ok((await page.locator(".tooltip").innerText()).includes("node 4"));
   await page.mouse.click(point.x, point.y);
   assert.equal(await page.locator("#machine .panel h3").textContent(), `Rank ${Math.min(...ranks)}`);
+  await page.getByLabel("Node of rank").fill("123456");
+  await page.keyboard.press("Enter");
+  assert.match(await answer.innerText(), /^There are ranks 0 to \d+\.$/);
+});
+
+check("The address of a page chooses a rank, unless there is no such rank", async (browser) => {
+  const file = browser.write(network);
+  for (const [hash, shown] of [["#rank=17", "17"], ["#rank=99999999", ""], ["#rank=x", ""], ["#network", ""]]) {
+    const page = await browser.open_file(file, { hash });
+    assert.equal(await page.getByLabel("Node of rank").inputValue(), shown, hash);
+    assert.equal((await page.locator("#verdict .glance dd").last().innerText()) === "Type its number.", shown === "");
+  }
+});
+
+check("Without a network, the gain is at the level that saves the most bytes", async (browser) => {
+  const page = await browser.open({ ...tune, network: undefined, levels: [
+    { label: "between nodes", bytes_before: 4e9, bytes_after: 1e9, messages_before: 1, messages_after: 1 },
+    { label: "between packages", bytes_before: 1e9, bytes_after: 2e9, messages_before: 1, messages_after: 1 },
+    { label: "same core", bytes_before: 9e9, bytes_after: 0, messages_before: 1, messages_after: 1 },
+  ] });
+  const text = await page.locator("#verdict .glance").innerText();
+  assert.ok(text.includes("Between nodes: 75 % less, 4 GB before, 1 GB after."), text);
+  assert.ok(!text.includes("Busiest link"), text);
 });
 
 check("A link is found by a click on its name, in the verdict, and in the picture, and by keys", async (browser) => {

@@ -67,16 +67,34 @@ for (const [machine, kinds] of [["torus:4x4x4 core:1", 3], ["fattree:k=4 core:4"
     const busiest = document.links.reduce((best, link) => (link.before > best.before ? link : best));
     const page = await browser.open_file(join(browser.folder, "network.html"));
     assert.deepEqual(page.trouble, []);
-    assert.ok((await page.locator("#network .tile").first().innerText()).includes(busiest.label));
+    assert.ok((await page.locator("#verdict .glance dd").first().innerText()).startsWith(`before: ${busiest.label}, `));
     const a = unpack(network.cables.a), b = unpack(network.cables.b), there = unpack(network.before.there), back = unpack(network.before.back);
     const [from, to] = busiest.label.split(" → ").map((label) => network.labels.indexOf(label));
     const cable = [...a.keys()].find((i) => (a[i] === from && b[i] === to) || (a[i] === to && b[i] === from));
     assert.equal((a[cable] === from ? there : back)[cable], Math.fround(busiest.before));
-    await page.getByLabel("Find the node of rank").fill("17");
+    await page.getByLabel("Node of rank").fill("17");
     await page.keyboard.press("Enter");
     const core = unpack(document.orders.at(-1).core_of)[17], first = unpack(network.first_core);
     const node = first.filter((start) => start <= core).length - 1;
-    assert.ok((await page.locator("#network .tile").last().innerText()).includes(`After: ${network.labels[node]}.`));
+    assert.ok((await page.locator("#verdict .glance dd").last().innerText()).endsWith(`after: ${network.labels[node]}`));
+  });
+
+for (const [machine, named] of [["torus:8x8x8=10GB/s core:1", /along [xyz]/], ["fattree:8,8,8/4,4,1=10GB/s core:1", /between middle switches and top switches/], ["dragonfly:16,8,4=10GB/s core:1", /within groups|between groups|between nodes and switches/]])
+  check(`The first screen of a report for ${machine} names the busiest link, where the gain is, and the node of a rank`, async (browser) => {
+    rankloom(browser.folder, "report", "gen:stencil3d:size=8x8x8,shuffle", "-t", machine, "-o", "first.html");
+    for (const [width, height] of [[1400, 900], [390, 844]]) {
+      const page = await browser.open_file(join(browser.folder, "first.html"), { width, height, hash: "#rank=17" });
+      assert.deepEqual(page.trouble, []);
+      const glance = page.locator("#verdict .glance"), facts = await glance.locator("dd").allInnerTexts();
+      assert.match(facts[0], /^before: .+ → .+, \d/);
+      assert.match(facts[1], /^after: .+ → .+, \d/);
+      assert.match(facts[2], named);
+      assert.match(facts[2], / % less: .+ before, .+ after;/);
+      assert.match(facts[3], /^before: node\d+.*, after: node\d+/);
+      assert.equal(await page.evaluate(() => scrollY), 0);
+      const box = await glance.boundingBox();
+      assert.ok(box.y >= 0 && box.y + box.height <= height, `${width} px: ${JSON.stringify(box)}`);
+    }
   });
 
 check("A profile alone: one map, no machine", async (browser) => {

@@ -15,6 +15,7 @@ import { decode_report } from "./data/report";
 import { reproduce_section } from "./reproduce";
 import type { DirectedLink } from "./data/network";
 import type { ReportDocument } from "./data/schema";
+import { rank_of_address } from "./ui/rank_field";
 import { Selection } from "./ui/selection";
 import { start_theme } from "./ui/theme";
 import { make_table } from "./ui/table";
@@ -38,7 +39,7 @@ async function body_of(value: ReportDocument, summary: HTMLElement | undefined):
   const report = await decode_report(value);
   const selection = new Selection(), links = new Selection<DirectedLink>();
   const sections = [
-    verdict_section(report, links),
+    verdict_section(report, selection, links),
     network_section(report, selection, links) ?? bare_network_section(report),
     heat_section(report, selection),
     machine_section(report, selection) ?? bare_machine_section(report),
@@ -50,6 +51,7 @@ async function body_of(value: ReportDocument, summary: HTMLElement | undefined):
     ...experiment_sections(report),
     reproduce_section(report),
   ].filter((section): section is HTMLElement => section !== undefined);
+  if (report.traffic) selection.select(rank_of_address(location.hash, report.traffic.ranks));
   return element("div", { class: "body" }, navigation(sections), element("main", { id: "content", tabindex: -1 }, summary, element("h1", {}, value.title), ...sections));
 }
 

@@ -1,5 +1,6 @@
 // First section: the verdict in one sentence, with its spread, and the commands to type.
 // SPDX-License-Identifier: Apache-2.0
+import { glance } from "./glance";
 import { command_line } from "./ui/copy";
 import { button, element, svg, type Child } from "./ui/dom";
 import { figure } from "./ui/figure";
@@ -154,23 +155,28 @@ function with_links(text: string, report: Report, links: Selection<DirectedLink>
   return [...parts, text.slice(end)];
 }
 
-export function verdict_section(report: Report, links: Selection<DirectedLink>): HTMLElement | undefined {
+export function verdict_section(report: Report, selection: Selection, links: Selection<DirectedLink>): HTMLElement | undefined {
   const { verdict } = report.document;
   if (!verdict) return undefined;
-  const head = headline(verdict, report.document.model), picture = times(verdict);
+  const head = headline(verdict, report.document.model), picture = times(verdict), facts = glance(report, selection, links);
   return element(
     "section",
     { id: "verdict", class: "verdict", "aria-labelledby": "verdict-title" },
     element("h2", { id: "verdict-title", class: "visually-hidden" }, verdict.kind === "machine" ? "Summary" : "Verdict"),
     element(
       "div",
-      { class: picture ? "verdict-grid" : "" },
+      { class: ["verdict-grid", picture ? "with-times" : "", facts ? "with-glance" : ""].join(" ").trim() },
       element(
         "div",
-        {},
+        { class: "lead" },
         badge(verdict),
         head && element("p", { class: `headline ${head.kind}` }, element("span", { class: "figure" }, head.figure), " ", element("span", { class: "words" }, head.words)),
         verdict.inside && !head?.words.includes("inside a node") && element("p", { class: "soft" }, `Traffic that stays inside a node: ${percent(verdict.inside.before)} before, ${percent(verdict.inside.after)} after.`),
+      ),
+      facts,
+      element(
+        "div",
+        { class: "text" },
         element("p", { class: "sentence" }, verdict.sentence),
         verdict.notes?.length ? element("ul", { class: "notes" }, ...verdict.notes.map((note) => element("li", {}, ...with_links(note, report, links)))) : null,
       ),

@@ -189,6 +189,11 @@ Result<std::vector<Core>> placement_of_file(const std::string& path, const Insta
   return check_placement(std::move(mapping->core_of), instance, capacities, file->name());
 }
 
+std::string RunArguments::limit_text() const {
+  if (!budget) return {};
+  return fmt::format(", at most {}", format_seconds(std::chrono::duration<double>(*budget).count()));
+}
+
 Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance,
                                           const Capacities& capacities, const RunArguments& arguments,
                                           Progress& progress) {
@@ -207,7 +212,7 @@ Result<std::vector<Core>> named_placement(const std::string& name, const Instanc
   }
   auto mapper = make_mapper(name);
   if (!mapper) return propagate(mapper);
-  progress.report(name, -1);
+  progress.report(name + arguments.limit_text(), -1);
   const MapProblem problem{instance.graph, instance.topology, instance.capacities, arguments.model, {}};
   auto result = run_mapper(*mapper, problem, arguments.run(arguments.seed, progress), {.keep_worse = true});
   if (!result) return propagate(result);

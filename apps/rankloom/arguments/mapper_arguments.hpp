@@ -34,6 +34,8 @@ struct RunArguments {
   /// The options that differ from their default, for printed commands: " --seed 1 --model time". Not --threads, which
   /// does not change the result.
   std::string command_line() const;
+  /// ", at most 2 s": the time limit, for the name of a stage in progress reports; empty: none.
+  std::string limit_text() const;
   Deadline deadline() const { return budget ? Deadline::in(*budget) : Deadline(); }
   MapRun run(std::uint64_t with_seed, Progress& progress) const {
     return {.seed = with_seed, .deadline = deadline(), .progress = progress};

@@ -270,7 +270,7 @@ class DoctorVerb : public Verb {
     if (session.json) {
       print_json(to_json(findings));
     } else {
-      print(to_text(findings));
+      print(to_text(findings, session.width));
     }
     return is_healthy(findings) ? success : static_cast<int>(Code::environment);
   }
@@ -300,7 +300,7 @@ bool is_healthy(const std::vector<Finding>& findings) {
                      [](const Finding& finding) { return finding.works() || !finding.required; });
 }
 
-std::string to_text(const std::vector<Finding>& findings) {
+std::string to_text(const std::vector<Finding>& findings, std::size_t width) {
   Table table({{}, {}, {}, {}});
   for (const Finding& finding : findings) {
     const std::string_view state = finding.works()    ? "ok"
@@ -310,7 +310,7 @@ std::string to_text(const std::vector<Finding>& findings) {
     const std::string& text = finding.works() ? finding.detail : finding.found ? finding.problem : finding.remedy;
     table.row({std::string(state), finding.name, text, finding.needed_for});
   }
-  return table.text() + (is_healthy(findings) ? "\nmapping, evaluating and comparing work; a component that is missing "
+  return table.text(width) + (is_healthy(findings) ? "\nmapping, evaluating and comparing work; a component that is missing "
                                                 "or fails limits only what its line names\n"
                                               : "\na required component is missing: see the lines marked MISSING\n");
 }

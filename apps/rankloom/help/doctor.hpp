@@ -25,6 +25,6 @@ std::vector<Finding> examine_environment();
 /// Whether everything required is found and works.
 bool is_healthy(const std::vector<Finding>& findings);
 /// One line per finding, and a conclusion.
-std::string to_text(const std::vector<Finding>& findings);
+std::string to_text(const std::vector<Finding>& findings, std::size_t width);
 
 }  // namespace rankloom::app

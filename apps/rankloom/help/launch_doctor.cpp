@@ -38,7 +38,7 @@ std::string list_ranks(const std::vector<std::uint32_t>& ranks) {
 }
 
 std::string to_text(const std::vector<BindingReport>& reports, const std::vector<LaunchFinding>& findings,
-                    bool hosts_known) {
+                    bool hosts_known, std::size_t width) {
   Table table({{"rank", Table::Align::right},
                {"host"},
                {"processing units"},
@@ -51,7 +51,7 @@ std::string to_text(const std::vector<BindingReport>& reports, const std::vector
                known ? fmt::format("{}", busy_threads(report)) : "-",
                known ? fmt::format("{}", report.threads.size()) : "-"});
   }
-  std::string text = table.text();
+  std::string text = table.text(width);
   if (reports.size() > max_rows) text += fmt::format("  and {} more\n", reports.size() - max_rows);
   text += "\n";
   for (const LaunchFinding& finding : findings)
@@ -107,7 +107,7 @@ Result<int> examine_launch(const Session& session, const Argv& command) {
   if (session.json) {
     print_json(to_json(*reports, findings, status));
   } else {
-    print(to_text(*reports, findings, machine.has_value()));
+    print(to_text(*reports, findings, machine.has_value(), session.width));
   }
   return status;
 }

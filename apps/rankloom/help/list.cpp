@@ -190,13 +190,13 @@ Json to_json(const Entry& entry) {
   return json;
 }
 
-std::string table_of(const Entries& entries) {
+std::string table_of(const Entries& entries, std::size_t width) {
   Table table({{}, {}, {}, {}});
   for (const Entry& entry : entries) table.row({entry.name, entry.remark, entry.summary, entry.reference});
-  return table.text();
+  return table.text(width);
 }
 
-std::string details_of(const Entry& entry) {
+std::string details_of(const Entry& entry, std::size_t width) {
   std::string text = fmt::format("{}: {}\n", entry.name, entry.summary);
   if (!entry.reference.empty()) text += fmt::format("  {}\n", entry.reference);
   if (!entry.remark.empty()) text += fmt::format("  {}\n", entry.remark);
@@ -205,14 +205,14 @@ std::string details_of(const Entry& entry) {
     table.row({option.value_name.empty() ? option.name : fmt::format("{}={}", option.name, option.value_name),
                option.help, option.default_text.empty() ? "" : fmt::format("[{}]", option.default_text)});
   }
-  return table.empty() ? text : text + "\n" + table.text();
+  return table.empty() ? text : text + "\n" + table.text(width);
 }
 
 class ListVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
     const std::string names = fmt::format("{}", fmt::join(kind_names(), "|"));
-    add_value(app, {"KIND", names, "the table: " + names, "input"}, [this](std::string_view value) -> Result<void> {
+    add_value(app, {"KIND", names, fmt::format("the table: {}", fmt::join(kind_names(), ", ")), "input"}, [this](std::string_view value) -> Result<void> {
       const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.name == value; });
       if (found == kinds.end())
         return bad_value("KIND", value, fmt::format("one of: {}", fmt::join(kind_names(), ", ")));
@@ -236,7 +236,7 @@ class ListVerb : public Verb {
       for (const Entry& entry : entries) rows.push_back(to_json(entry));
       print_json(Json{{std::string(kind_->name), rows}});
     } else {
-      print(name_.empty() ? table_of(entries) : details_of(entries[0]));
+      print(name_.empty() ? table_of(entries, session.width) : details_of(entries[0], session.width));
     }
     return success;
   }
@@ -252,7 +252,7 @@ class ListVerb : public Verb {
     if (session.json) {
       print_json(json);
     } else {
-      print(table.text());
+      print(table.text(session.width));
     }
     return success;
   }

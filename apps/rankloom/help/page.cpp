@@ -35,6 +35,40 @@ void append_option(std::string& text, const std::string& heading, const std::str
   }
 }
 
+/// The end of the first word of a command; spaces in quotes are part of a word.
+std::size_t end_of_word(std::string_view command) {
+  char quote = 0;
+  std::size_t end = 0;
+  for (; end < command.size() && (quote != 0 || command[end] != ' '); ++end) {
+    const char c = command[end];
+    if (quote != 0 ? c == quote : c == '"' || c == '\'') quote = quote != 0 ? 0 : c;
+  }
+  return end;
+}
+
+/// The command on lines that a shell joins again: broken at spaces outside of quotes, not after an option.
+std::string command_lines(std::string_view command, std::size_t indent) {
+  const std::string margin(indent, ' ');
+  std::string text, line = margin;
+  bool has_word = false;
+  while (!command.empty()) {
+    std::size_t end = end_of_word(command);
+    if (command.front() == '-' && end + 1 < command.size()) end += 1 + end_of_word(command.substr(end + 1));
+    const std::string_view word = command.substr(0, end);
+    command.remove_prefix(std::min(command.size(), end + 1));
+    constexpr std::size_t backslash = 2;
+    if (has_word && display_width(line) + 1 + display_width(word) + (command.empty() ? 0 : backslash) > page_width) {
+      text += line + " \\\n";
+      line = margin + "  ";
+      has_word = false;
+    }
+    if (has_word) line += ' ';
+    line += word;
+    has_word = true;
+  }
+  return text + line + "\n";
+}
+
 std::string help_of(const OptionPage& option) {
   return option.default_text.empty() ? option.help : fmt::format("{} [{}]", option.help, option.default_text);
 }
@@ -91,7 +125,8 @@ std::string help_text(const CommandPage& page) {
     for (const OptionPage& option : group.options) append_option(text, option.heading(), help_of(option));
   }
   if (!page.examples.empty()) text += "\nexamples\n";
-  for (const auto& [what, command] : page.examples) text += fmt::format("  # {}\n  {}\n", what, command);
+  for (const auto& [what, command] : page.examples)
+    text += fmt::format("  # {}\n{}", what, command_lines(command, 2));
   return text;
 }
 

@@ -26,7 +26,8 @@ std::string rounded_cost(double cost) {
   return cost_number(std::round(cost * 1e6) / 1e6);
 }
 
-std::string summary_table(const Experiment& experiment, const std::string& instance_class, std::size_t baseline) {
+std::string summary_table(const Experiment& experiment, const std::string& instance_class, std::size_t baseline,
+                          std::size_t width) {
   const auto rows = summarise_mappers(experiment, instance_class, baseline);
   const std::size_t instances = rows.empty() ? 0 : rows[0].instances;
   std::string text =
@@ -39,7 +40,7 @@ std::string summary_table(const Experiment& experiment, const std::string& insta
     table.row({row.mapper, rounded_cost(row.cost), ratio_text(row.cost_ratio), fmt::format("{}", row.best),
                format_seconds(row.cpu_seconds), ratio_text(row.cpu_ratio)});
   }
-  return text + table.text();
+  return text + table.text(width);
 }
 
 std::string latex_escaped(std::string_view text) {
@@ -59,14 +60,14 @@ std::string latex_escaped(std::string_view text) {
 
 }  // namespace
 
-std::string experiment_text(const Experiment& experiment, std::size_t baseline) {
+std::string experiment_text(const Experiment& experiment, std::size_t baseline, std::size_t width) {
   std::string text;
   const auto classes = experiment.classes();
   if (classes.size() > 1) {
     for (const std::string& instance_class : classes)
-      text += summary_table(experiment, instance_class, baseline) + "\n";
+      text += summary_table(experiment, instance_class, baseline, width) + "\n";
   }
-  text += summary_table(experiment, "", baseline) + "\n";
+  text += summary_table(experiment, "", baseline, width) + "\n";
   for (std::size_t mapper = 0; mapper < experiment.mappers.size(); ++mapper) {
     if (mapper == baseline) continue;
     text += fmt::format("  {}\n",
@@ -75,7 +76,7 @@ std::string experiment_text(const Experiment& experiment, std::size_t baseline) 
   return text;
 }
 
-std::string leaderboard_text(const Experiment& experiment) {
+std::string leaderboard_text(const Experiment& experiment, std::size_t width) {
   constexpr auto right = Table::Align::right;
   Table table({{"graph"}, {"machine"}, {"lowest cost", right}, {"by"}, {"best known", right}, {"found by"}, {""}});
   for (const ExperimentInstance& instance : experiment.instances) {
@@ -94,7 +95,7 @@ std::string leaderboard_text(const Experiment& experiment) {
                instance.best_known ? rounded_cost(instance.best_known->cost) : "",
                instance.best_known ? instance.best_known->found_by : "", remark});
   }
-  return table.empty() ? std::string() : table.text();
+  return table.empty() ? std::string() : table.text(width);
 }
 
 std::string experiment_latex(const Experiment& experiment, std::size_t baseline) {

@@ -93,9 +93,10 @@ class NetworkLayouter {
 
   // ----- mesh and torus: a plane of the last two dimensions in each frame
 
-  static std::string dimension_name(std::size_t from_last) {
+  /// In the order of the coordinates of a node: "node (2,0,5)" is at x = 2, y = 0, z = 5.
+  static std::string dimension_name(std::size_t dimension, std::size_t dimensions) {
     constexpr const char* names[] = {"x", "y", "z"};
-    return from_last < 3 ? names[from_last] : fmt::format("dimension {}", from_last + 1);
+    return dimensions <= 3 ? names[dimension] : fmt::format("dimension {}", dimension + 1);
   }
 
   void place_mesh(const MeshShape& mesh) {
@@ -127,7 +128,7 @@ class NetworkLayouter {
     for (std::size_t from_last = 0; from_last < dimensions; ++from_last) {
       const std::pair<double, double> way = stub_of(from_last);
       layout_.kinds.push_back(
-          {ring ? "along the ring" : "along " + dimension_name(from_last), Stroke::axis, 0, way.first, way.second});
+          {ring ? "along the ring" : "along " + dimension_name(dimensions - 1 - from_last, dimensions), Stroke::axis, 0, way.first, way.second});
     }
     for (NetworkLayout::Cable& cable : layout_.cables) orient(cable, mesh);
     for (std::uint32_t link = 0; link < layout_.forward.size(); ++link)
@@ -150,7 +151,7 @@ class NetworkLayouter {
     std::string label;
     const std::size_t outer = mesh.sizes.size() - 2;
     for (std::size_t at = outer; at-- > 0; plane /= mesh.sizes[at])
-      label = fmt::format("{} = {}{}{}", dimension_name(mesh.sizes.size() - 1 - at), plane % mesh.sizes[at],
+      label = fmt::format("{} = {}{}{}", dimension_name(at, mesh.sizes.size()), plane % mesh.sizes[at],
                           label.empty() ? "" : ", ", label);
     return label;
   }

@@ -210,7 +210,7 @@ class Drawing {
   std::string draw(const MachineOutline& tree) {
     row("", tree, tree.kind);
     children(tree, "");
-    return table_.text(2);
+    return table_.text(style_.width);
   }
 
  private:

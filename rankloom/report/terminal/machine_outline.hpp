@@ -10,6 +10,7 @@
 
 #include "rankloom/model/machine/machine_spec.hpp"
 #include "rankloom/model/machine/topology.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom {
 
@@ -38,6 +39,7 @@ MachineOutline outline_machine(const Topology& topology);
 struct OutlineStyle {
   bool ascii = false;             ///< ASCII characters instead of box-drawing characters.
   std::size_t max_children = 24;  ///< Unequal siblings that are shown; the others are counted.
+  std::size_t width = unlimited_width;
 };
 
 /// "4.1", or "10, latency 2.5 µs".

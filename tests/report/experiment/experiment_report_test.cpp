@@ -34,7 +34,7 @@ std::vector<ExperimentRun> two_runs() {
 }
 
 TEST(ExperimentTables, ShowMeansAndRatios) {
-  const std::string text = experiment_text(Experiment::of(two_runs()), 0);
+  const std::string text = experiment_text(Experiment::of(two_runs()), 0, unlimited_width);
   EXPECT_THAT(text, HasSubstr("all: 1 instance\n"));
   EXPECT_THAT(text, HasSubstr("0.500"));
   EXPECT_THAT(text, HasSubstr("4.000"));
@@ -44,20 +44,20 @@ TEST(ExperimentTables, ShowMeansAndRatios) {
 TEST(ExperimentTables, ShowPredictedTimes) {
   auto runs = two_runs();
   for (ExperimentRun& run : runs) run.cost *= 1e-7;
-  EXPECT_THAT(experiment_text(Experiment::of(runs), 0), HasSubstr("2e-05"));
-  EXPECT_THAT(leaderboard_text(Experiment::of(runs)), HasSubstr("1e-05"));
+  EXPECT_THAT(experiment_text(Experiment::of(runs), 0, unlimited_width), HasSubstr("2e-05"));
+  EXPECT_THAT(leaderboard_text(Experiment::of(runs), unlimited_width), HasSubstr("1e-05"));
 }
 
 TEST(ExperimentTables, MarkABetterCostThanTheBestKnown) {
-  const std::string leaderboard = leaderboard_text(Experiment::of(two_runs()));
+  const std::string leaderboard = leaderboard_text(Experiment::of(two_runs()), unlimited_width);
   EXPECT_THAT(leaderboard, HasSubstr("a stranger  better than the best known"));
   auto runs = two_runs();
   runs[1].cost = 150;
-  EXPECT_THAT(leaderboard_text(Experiment::of(runs)), HasSubstr("equal"));
+  EXPECT_THAT(leaderboard_text(Experiment::of(runs), unlimited_width), HasSubstr("equal"));
 }
 
 TEST(ExperimentTables, EscapeLatexAndQuoteCsv) {
-  EXPECT_THAT(experiment_latex(Experiment::of(two_runs()), 0), HasSubstr("base\\_1 & 200 & 1.000 & 0.25 & 1.000"));
+  EXPECT_THAT(experiment_latex(Experiment::of(two_runs()), 0, unlimited_width), HasSubstr("base\\_1 & 200 & 1.000 & 0.25 & 1.000"));
   auto runs = two_runs();
   runs[1].error = "status 3: \"x\"";
   const std::string csv = experiment_csv(runs);

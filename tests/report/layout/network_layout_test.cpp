@@ -64,16 +64,16 @@ TEST(NetworkLayout, VerticesAreInsideThePictureAndDoNotOverlap) {
 TEST(NetworkLayout, ATorusIsOneFramedPlanePerCoordinateOfItsOuterDimensions) {
   const NetworkLayout layout = layout_of("torus:3x4x5 core:1");
   ASSERT_EQ(layout.frames.size(), 3U);
-  EXPECT_EQ(layout.frames[2].label, "z = 2");
-  EXPECT_EQ(labels_of_kinds(layout), (std::vector<std::string>{"along x", "along y", "along z"}));
-  // Neighbours in x are neighbours in the picture; the link around leads from the last to the first.
+  EXPECT_EQ(layout.frames[2].label, "x = 2");
+  EXPECT_EQ(labels_of_kinds(layout), (std::vector<std::string>{"along z", "along y", "along x"}));
+  // Neighbours in the last coordinate are neighbours in the picture; the link around leads from the last to the first.
   EXPECT_DOUBLE_EQ(layout.x[1] - layout.x[0], 2);
   EXPECT_DOUBLE_EQ(layout.y[5] - layout.y[0], 2);
   const auto around = std::find_if(layout.cables.begin(), layout.cables.end(),
                                    [](const auto& cable) { return cable.a == 4 && cable.b == 0; });
   ASSERT_NE(around, layout.cables.end());
   EXPECT_EQ(around->kind, 0U);
-  EXPECT_EQ(layout_of("torus:2x3x4x5 core:1").frames[1].label, "dimension 4 = 0, z = 1");
+  EXPECT_EQ(layout_of("torus:2x3x4x5 core:1").frames[1].label, "dimension 1 = 0, dimension 2 = 1");
 }
 
 TEST(NetworkLayout, AFatTreeHasARowPerLevelAndAFramePerPod) {

@@ -254,10 +254,12 @@ export class NetworkPainter {
     if (!own) return;
     const drawn = this.is_drawn(own.cable);
     for (const end of drawn ? [network.a[own.cable], network.b[own.cable]] : [Math.min(network.a[own.cable], network.b[own.cable])]) this.ring(end, this.ink, drawn ? 1.75 : 2.5);
-    let where: Point = [0, 0];
+    // The name does not cover the ends of a short link.
+    let where: Point = [0, 0], clear = 0;
+    this.trace(own.cable, (from, to) => (clear = Math.min(Math.abs(from[1] - to[1]) / 2, 3 * scene.camera.scale)));
     this.trace(own.cable, (from, to, by) => (where = by ? [(from[0] + 2 * by[0] + to[0]) / 4, (from[1] + 2 * by[1] + to[1]) / 4] : [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]));
     if (!drawn) where = this.vertex(Math.min(network.a[own.cable], network.b[own.cable]));
-    this.callout(where, `${scene.link ? "" : "busiest: "}${network.link_words(own)}${network.loaded ? `, ${bytes(network.load(own, scene.order))}` : ""}`, placed);
+    this.callout(where, `${scene.link ? "" : "busiest: "}${network.link_words(own)}${network.loaded ? `, ${bytes(network.load(own, scene.order))}` : ""}`, placed, clear);
   }
 
   private draw_marked_cable(cable: number): void {
@@ -295,11 +297,11 @@ export class NetworkPainter {
     context.stroke();
   }
 
-  private callout([x, y]: Point, text: string, placed: { x: number; y: number; w: number; h: number }[]): void {
+  private callout([x, y]: Point, text: string, placed: { x: number; y: number; w: number; h: number }[], clear = 0): void {
     if (x < -30 || y < -30 || x > this.width + 30 || y > this.height + 30) return;
     const { context } = this, size = this.width < 420 ? 11 : 12.5;
     context.font = `600 ${size}px ${this.font}`;
-    const w = Math.min(this.width - 4, context.measureText(text).width + 12), h = size + 9, gap = Math.max(10, 0.8 * this.scene.camera.scale);
+    const w = Math.min(this.width - 4, context.measureText(text).width + 12), h = size + 9, gap = Math.max(10, 0.8 * this.scene.camera.scale) + clear;
     const clamp = (value: number, most: number) => Math.max(2, Math.min(most - 2, value));
     const tries = [{ x: x - w / 2, y: y - gap - h }, { x: x - w / 2, y: y + gap }, { x: x - w / 2, y: y - gap - 2.3 * h }, { x: x - w / 2, y: y + gap + 1.3 * h }];
     const boxes = tries.map((box) => ({ x: clamp(box.x, this.width - w), y: clamp(box.y, this.height - h), w, h }));

@@ -1,15 +1,17 @@
-// Network, last step: pictures before and after, the busiest links by name, where the gain is, and the node of a rank.
+// Network, last step: pictures before and after with the chosen rank, and the busiest links by name.
 // SPDX-License-Identifier: Apache-2.0
 import { bar_chart, bar_key } from "../ui/bars";
 import { css, soft_heat } from "../ui/colour";
-import { button, choice, element, fresh_id, type Child } from "../ui/dom";
+import { choice, element } from "../ui/dom";
 import { figure, section } from "../ui/figure";
-import { bytes, count, percent, plural, ranges } from "../ui/format";
+import { bytes, count, plural, ranges } from "../ui/format";
+import { rank_field } from "../ui/rank_field";
 import type { Selection } from "../ui/selection";
 import { Surface } from "../ui/surface";
 import { folded_table, make_table } from "../ui/table";
 import { is_dark, on_theme } from "../ui/theme";
 import { hide_tooltip, say, show_tooltip } from "../ui/tooltip";
+import { link_button } from "../glance";
 import { Camera } from "../machine/camera";
 import { arrow_of, attach_keys, attach_view, zoom_buttons } from "../machine/view";
 import type { DirectedLink, KindLoad, Network } from "../data/network";
@@ -30,14 +32,6 @@ function node_ranks(network: Network, core_of: Uint32Array): (node: number) => U
   return (node) => ranks.subarray(starts[node], starts[node + 1]);
 }
 
-/** "39 % less", "twice as much" */
-function change_words(before: number, after: number): string {
-  if (before === after) return "the same";
-  if (before === 0) return `${bytes(after)} more`;
-  if (after < before) return `${percent(1 - after / before)} less`;
-  return after < 2 * before ? `${percent(after / before - 1)} more` : `${(after / before).toFixed(1)} times as much`;
-}
-
 function ramp(most: number): HTMLElement {
   const bar = element("span", { class: "ramp", "aria-hidden": "true" });
   const paint = () => (bar.style.background = `linear-gradient(to right, ${Array.from({ length: 9 }, (_, i) => css(soft_heat(i / 8, is_dark()))).join(", ")})`);
@@ -50,14 +44,8 @@ function ramp(most: number): HTMLElement {
 export function square_note(network: Network): string {
   if (network.kinds.some((kind) => kind.stroke === "node")) return network.loaded ? "A square is a node, in the colour of its own cable." : "A square is a node; its own cable is not drawn.";
   const planes = network.kinds.some((kind) => kind.direction && kind.direction[0] * kind.direction[1] !== 0);
-  return planes ? "A square is a node. Diagonal stubs lead to the next plane, stubs at the border of a plane around it." : "A square is a node.";
-}
-
-/** The kind of link whose bytes decrease most. */
-function gain_of(kinds: KindLoad[]): KindLoad | undefined {
-  const saved = (row: KindLoad) => row.total[0] - row.total[1];
-  const best = kinds.reduce((one, other) => (saved(other) > saved(one) ? other : one));
-  return saved(best) > 0 ? best : undefined;
+  const axis = (dx: number, dy: number) => network.kinds.find((kind) => kind.direction && Math.sign(kind.direction[0]) === dx && Math.sign(kind.direction[1]) === dy)?.label.replace(/^along /, "");
+  return planes ? `A square is a node; ${axis(1, 0)} goes to the right, ${axis(0, 1)} down. Diagonal stubs lead to the next plane, stubs at the border of a plane around it.` : "A square is a node.";
 }
 
 export function network_section(report: Report, selection: Selection, links: Selection<DirectedLink>): HTMLElement | undefined {
@@ -178,68 +166,33 @@ export function network_section(report: Report, selection: Selection, links: Sel
     return canvas;
   });
 
-  // ----- the answers, above the pictures
+  // ----- the chosen rank
 
-  const link_button = (link: DirectedLink) => button(network.link_words(link), () => {
-    links.select(undefined);
-    links.select(link);
-    canvases[0].scrollIntoView({ block: "nearest" });
-  }, { class: "link" });
-  const tile = (title: string, ...children: Child[]) => element("div", { class: "card tile" }, element("h3", {}, title), ...children);
-  const kinds = network.by_kind();
-  const tiles: HTMLElement[] = names.map((name, order) => {
-    const link = network.busiest_in(order), title = compared ? `Busiest link ${name.toLowerCase()}` : "Busiest link";
-    if (!link) return tile(title, element("p", {}, "No link carries anything."));
-    return tile(title, element("p", {}, link_button(link)), element("p", { class: "soft" }, `${bytes(network.load(link, order))}, ${network.kind_words(link.cable)}`));
-  });
-  if (compared) {
-    const best = gain_of(kinds);
-    tiles.push(
-      best
-        ? tile("Where the gain is", element("p", {}, element("strong", {}, `Links ${best.label}: ${change_words(best.total[0], best.total[1])}`)), element("p", { class: "soft" }, `${bytes(best.total[0])} before, ${bytes(best.total[1])} after; their busiest link carries ${change_words(best.most[0], best.most[1])}.`))
-        : tile("Where the gain is", element("p", {}, "No kind of link carries fewer bytes than before.")),
-    );
-  }
-  if (ranked && traffic) tiles.push(rank_tile());
-
-  function rank_tile(): HTMLElement {
-    const id = fresh_id("node-of");
-    const input = element("input", { id, type: "number", min: 0, max: traffic!.ranks - 1, step: 1, inputmode: "numeric", placeholder: "rank" });
-    const answer = element("p", { class: "soft" });
-    const node = (order: number, rank: number) => network!.node_of_core(placed[order].core_of![rank]);
-    const partners = new Map<number, number[]>();
-    const partners_of = (rank: number): number[] => {
-      const known = partners.get(rank);
-      if (known) return known;
-      const found = new Set<number>();
-      for (let row = 0; row < traffic!.ranks; ++row)
-        for (let e = traffic!.rows[row]; e < traffic!.rows[row + 1]; ++e) {
-          if (row === rank) found.add(traffic!.columns[e]);
-          else if (traffic!.columns[e] === rank) found.add(row);
-        }
-      partners.set(rank, [...found]);
-      return [...found];
-    };
-    const show = (rank: number | undefined) => {
-      scenes.forEach((scene, order) => (scene.rank = rank === undefined ? undefined : { rank, node: node(order, rank), partners: new Set(partners_of(rank).map((other) => node(order, other))) }));
-      input.value = rank === undefined ? "" : String(rank);
-      answer.textContent = rank === undefined ? "Its node is marked in the pictures, with those of its partners." : scenes.map((scene) => `${compared ? `${names[scene.order]}: ` : ""}${network!.labels[scene.rank!.node]}`).join(". ") + ".";
-      if (rank !== undefined) {
-        say(`rank ${rank}: ${answer.textContent}`);
-        const at = scenes[scenes.length - 1].rank!.node;
-        reveal(network!.x[at], network!.y[at], network!.x[at], network!.y[at]);
+  const node = (order: number, rank: number) => network.node_of_core(placed[order].core_of![rank]);
+  const partners = new Map<number, number[]>();
+  const partners_of = (rank: number): number[] => {
+    const known = partners.get(rank);
+    if (known) return known;
+    const found = new Set<number>();
+    for (let row = 0; row < traffic!.ranks; ++row)
+      for (let e = traffic!.rows[row]; e < traffic!.rows[row + 1]; ++e) {
+        if (row === rank) found.add(traffic!.columns[e]);
+        else if (traffic!.columns[e] === rank) found.add(row);
       }
-      redraw();
-    };
-    selection.on_change(show);
-    show(undefined);
-    input.addEventListener("change", () => {
-      const rank = Number(input.value);
-      if (input.value === "" || !Number.isInteger(rank) || rank < 0 || rank >= traffic!.ranks) selection.select(undefined);
-      else selection.select(rank);
-    });
-    return tile("Node of a rank", element("p", {}, element("label", { for: id, class: "visually-hidden" }, "Find the node of rank"), input), answer);
-  }
+    partners.set(rank, [...found]);
+    return [...found];
+  };
+  const show_rank = (rank: number | undefined) => {
+    scenes.forEach((scene, order) => (scene.rank = rank === undefined ? undefined : { rank, node: node(order, rank), partners: new Set(partners_of(rank).map((other) => node(order, other))) }));
+    if (rank !== undefined) {
+      const at = scenes[scenes.length - 1].rank!.node;
+      reveal(network.x[at], network.y[at], network.x[at], network.y[at]);
+    }
+    redraw();
+  };
+  if (ranked) selection.on_change(show_rank);
+  const find = ranked ? rank_field("Find rank", traffic!.ranks, selection) : undefined;
+  const kinds = network.by_kind();
 
   /** The same as text: the busiest links of one picture. */
   function link_table(order: number): HTMLDetailsElement {
@@ -269,6 +222,8 @@ export function network_section(report: Report, selection: Selection, links: Sel
         change_legend.hidden = value !== "change";
         redraw();
       }).root,
+    find?.label,
+    find?.input,
     element("span", { class: "spread" }),
     change_legend,
     legend,
@@ -308,7 +263,7 @@ export function network_section(report: Report, selection: Selection, links: Sel
       make_table(
         `The ${list.length} links with the highest load`,
         [
-          { name: "Link", cell: (link: DirectedLink) => ({ show: link_button(link), value: network.link_words(link) }) },
+          { name: "Link", cell: (link: DirectedLink) => ({ show: link_button(network, link, links), value: network.link_words(link) }) },
           ...names.map((name, order) => ({ name, cell: (link: DirectedLink) => cell(network.load(link, order)) })),
         ],
         list,
@@ -320,7 +275,6 @@ export function network_section(report: Report, selection: Selection, links: Sel
     "network",
     "The network",
     `${network.text}: ${plural(network.nodes, "node")}${network.labels.length > network.nodes ? `, ${plural(network.labels.length - network.nodes, "switch")}` : ""}. ${compared ? "The bytes on its links before and after, in the same colours." : "The bytes on its links."}`,
-    element("div", { class: "tiles" }, ...tiles),
     tools,
     element("p", { class: "note" }, `${square_note(network)}${ranked ? " Numbers are ranks; 16+: rank 16 and others." : ""} The busiest link is marked.`),
     element("div", { class: wide / high > WIDE || !compared ? "stack" : "pair" }, ...pictures),

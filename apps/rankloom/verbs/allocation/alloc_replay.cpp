@@ -12,12 +12,13 @@
 #include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "apps/rankloom/verbs/allocation/job_traffic.hpp"
 #include "rankloom/allocate/workload/workload_replay.hpp"
+#include "rankloom/core/progress_part.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/model/files/json.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/joint/joint_model.hpp"
 #include "rankloom/report/document/document_json.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
@@ -141,9 +142,10 @@ class AllocReplay : public Verb {
     }
     std::vector<ReplayResult> results;
     {
-      ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+      ProgressDisplay progress(stderr, session.progress);
       for (std::size_t i = 0; i < policy_.policies.size(); ++i) {
-        auto result = replay_policy(allocator, i, *workload, progress);
+        ProgressPart part(progress, i, policy_.policies.size());
+        auto result = replay_policy(allocator, i, *workload, part);
         if (!result) return propagate(result);
         results.push_back(*result);
       }
@@ -151,7 +153,7 @@ class AllocReplay : public Verb {
     if (session.json) {
       print_json(to_json(*workload, allocator.machine(), results));
     } else {
-      print(to_text(*workload, allocator.machine(), results));
+      print(to_text(*workload, allocator.machine(), results, session.width));
     }
     return success;
   }
@@ -243,7 +245,7 @@ class AllocReplay : public Verb {
   }
 
   std::string to_text(const Workload& workload, const AllocationMachine& machine,
-                      std::span<const ReplayResult> results) const {
+                      std::span<const ReplayResult> results, std::size_t width) const {
     std::string text = fmt::format("{} on {}: {}, queue {}{}, no two jobs share {}\n\n", trace_,
                                    machine.network().text(), counted(results[0].jobs, "job"), name_of(options_.queue),
                                    options_.load > 0 ? fmt::format(", load {}", format_value(options_.load)) : "",
@@ -272,7 +274,7 @@ class AllocReplay : public Verb {
                  options_.moldable > 1 ? format_count(static_cast<double>(result.reshaped)) : "",
                  format_count(std::round(result.decisions_per_second()))});
     }
-    text += table.text();
+    text += table.text(width);
     if (with_patterns_)
       text += "\ncommunication: mean time in communication, in percent of the recorded run on consecutive nodes\n";
     if (options_.moldable > 1) text += "reshaped: jobs that ran on another number of nodes than they requested\n";

@@ -12,12 +12,13 @@
 #include "apps/rankloom/arguments/simulation_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "rankloom/core/progress_part.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/model/prediction/bottlenecks.hpp"
 #include "rankloom/model/prediction/flow_prediction.hpp"
 #include "rankloom/report/document/document_json.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
@@ -55,8 +56,9 @@ class EvalVerb : public Verb {
   }
 
   Result<int> run(const Session& session) override {
+    width_ = session.width;
     const ThreadLimit limit(run_.threads);
-    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    ProgressDisplay progress(stderr, session.progress);
     if (auto prepared = simulation_.prepare(); !prepared) return propagate(prepared);
     auto instance = problem_.load(progress, simulate_);
     if (!instance) return propagate(instance);
@@ -68,9 +70,10 @@ class EvalVerb : public Verb {
     std::vector<Score> scores;
     std::vector<SimulationRequest> requests;
     for (const std::string& name : names_) {
-      auto placement = given_placement(name, *instance, problem_.fit(), run_, progress);
+      ProgressPart part(progress, scores.size(), names_.size());
+      auto placement = given_placement(name, *instance, problem_.fit(), run_, part);
       if (!placement) return propagate(placement);
-      progress.report("scoring " + name, -1);
+      part.report("scoring " + name, -1);
       scores.push_back(score(name, *instance, *placement));
       if (platform && complete(*instance)) {
         scores.back().predicted = predict_time(instance->graph, *platform, *placement);
@@ -204,7 +207,7 @@ class EvalVerb : public Verb {
       if (scores.size() > 1) row.push_back(relative_cost(score, scores));
       table.row(std::move(row));
     }
-    return table.text();
+    return table.text(width_);
   }
 
   /// "best", or how much more this mapping costs than the best one.
@@ -217,7 +220,7 @@ class EvalVerb : public Verb {
   }
 
   /// Bytes across each level of the machine; levels without traffic in any mapping are omitted.
-  static std::string levels(const std::vector<Score>& scores) {
+  std::string levels(const std::vector<Score>& scores) const {
     std::vector<Table::Column> columns{{"bytes between"}};
     std::vector<std::size_t> shown;
     for (std::size_t level = 0; level < scores[0].metrics.levels.size(); ++level) {
@@ -235,7 +238,7 @@ class EvalVerb : public Verb {
       for (const std::size_t level : shown) row.push_back(format_bytes(score.metrics.levels[level].bytes));
       table.row(std::move(row));
     }
-    return table.text();
+    return table.text(width_);
   }
 
   /// Seconds by the analytic model, with what limits them, and by simulation.
@@ -260,21 +263,21 @@ class EvalVerb : public Verb {
       row.push_back(score.predicted ? first_bottleneck(score.predicted->bottlenecks) : "-");
       table.row(std::move(row));
     }
-    std::string text = table.text();
+    std::string text = table.text(width_);
     if (replay_source_) text += fmt::format("  simulated: {}\n", replay_source_->summary());
     return text;
   }
 
-  static std::string loads(const std::vector<Score>& scores) {
+  std::string loads(const std::vector<Score>& scores) const {
     Table table({{"heaviest core"}, {"load", Table::Align::right}, {"above the lower bound", Table::Align::right}});
     for (const Score& score : scores) {
       const LoadBalance& load = score.metrics.load;
       table.row({score.name, cost_number(load.heaviest_core), percent(100 * load.imbalance())});
     }
-    return table.text();
+    return table.text(width_);
   }
 
-  static std::string links(const std::vector<Score>& scores) {
+  std::string links(const std::vector<Score>& scores) const {
     Table table({{"hottest links"}, {}, {"", Table::Align::right}});
     for (const Score& score : scores) {
       for (const LinkLoad& link : score.metrics.heaviest_links)
@@ -282,12 +285,13 @@ class EvalVerb : public Verb {
       if (score.metrics.heaviest_links.empty())
         table.row({score.name, score.complete ? "no traffic between nodes" : "not computed: see --all"});
     }
-    return table.text();
+    return table.text(width_);
   }
 
   std::vector<std::string> names_;
   ProblemArguments problem_;
   RunArguments run_;
+  std::size_t width_ = default_width;
   bool all_ = false;
   bool links_ = false;
   bool simulate_ = false;

@@ -18,7 +18,7 @@
 #include "rankloom/report/document/html.hpp"
 #include "rankloom/report/drawing/backends.hpp"
 #include "rankloom/report/drawing/drawings.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 #include "rankloom/report/terminal/table.hpp"
 #include "rankloom/report/text_format.hpp"
 
@@ -67,7 +67,7 @@ class ReportVerb : public Verb {
     }
     if (auto possible = check_output(output_); !possible) return propagate(possible);
     const ThreadLimit limit(arguments_.run.threads);
-    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    ProgressDisplay progress(stderr, session.progress);
     auto loaded = arguments_.load(progress);
     if (!loaded) return propagate(loaded);
     progress.report("drawing", -1);

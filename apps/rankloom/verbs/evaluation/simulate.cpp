@@ -22,7 +22,7 @@
 #include "rankloom/model/files/json.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
 #include "rankloom/model/machine/origins.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
@@ -189,8 +189,9 @@ class SimulateVerb : public Verb {
   }
 
   Result<int> run(const Session& session) override {
+    width_ = session.width;
     const ThreadLimit limit(run_.threads);
-    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    ProgressDisplay progress(stderr, session.progress);
     if (auto prepared = simulation_.prepare(); !prepared) return propagate(prepared);
     const int modes =
         (names_.empty() ? 0 : 1) + (job_texts_.empty() && jobs_file_.empty() ? 0 : 1) + (calibrate_ ? 1 : 0);
@@ -262,7 +263,7 @@ class SimulateVerb : public Verb {
                                          {"routes_checked", result.routes_checked},
                                          {"simulation_ms", result.wall_seconds * 1000}});
     }
-    output.text += table.text();
+    output.text += table.text(width_);
     if (timeline_) {
       if (auto added = add_timelines(*results, *instance, output); !added) return propagate(added);
     }
@@ -285,7 +286,7 @@ class SimulateVerb : public Verb {
       timelines.push_back({names_[i], &*timeline});
       output.json["mappings"][i]["timeline"] = timeline_json(*timeline, instance.topology);
     }
-    output.text += timeline_text(timelines, instance.topology);
+    output.text += timeline_text(timelines, instance.topology, width_);
     return {};
   }
 
@@ -400,7 +401,7 @@ class SimulateVerb : public Verb {
       table.row(std::move(row));
       output.json["jobs"].push_back(std::move(json));
     }
-    output.text = table.text() + assumed_text(topology);
+    output.text = table.text(width_) + assumed_text(topology);
     output.json["assumed"] = assumed_numbers(topology);
     return output;
   }
@@ -449,13 +450,14 @@ class SimulateVerb : public Verb {
     if (!output_.empty()) {
       if (auto written = write_file(output_, to_line(output.json)); !written) return propagate(written);
     }
-    output.text = table.text() + fmt::format("\nmessages of 1 byte and of 1 MB deviate by at most {:.4f} %\n",
+    output.text = table.text(width_) + fmt::format("\nmessages of 1 byte and of 1 MB deviate by at most {:.4f} %\n",
                                              100 * calibration->max_deviation());
     return output;
   }
 
   std::vector<std::string> names_, job_texts_;
   std::string jobs_file_, output_;
+  std::size_t width_ = default_width;
   bool alone_ = false, calibrate_ = false, timeline_ = false;
   ProblemArguments problem_;
   RunArguments run_;

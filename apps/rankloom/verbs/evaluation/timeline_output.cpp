@@ -52,7 +52,8 @@ std::string path_line(const NamedTimeline& named, const Topology& topology) {
 
 }  // namespace
 
-std::string timeline_text(std::span<const NamedTimeline> timelines, const Topology& topology) {
+std::string timeline_text(std::span<const NamedTimeline> timelines, const Topology& topology,
+                          std::size_t width) {
   Table table({{"share of the time of all ranks"},
                {"computation", Table::Align::right},
                {"transfer", Table::Align::right},
@@ -65,7 +66,7 @@ std::string timeline_text(std::span<const NamedTimeline> timelines, const Topolo
     table.row({name, share(compute, all), share(transfer, all), share(wait, all),
                share(std::max(0.0, all - compute - transfer - wait), all)});
   }
-  std::string text = "\n" + table.text() + "\n";
+  std::string text = "\n" + table.text(width) + "\n";
   for (const NamedTimeline& named : timelines) text += path_line(named, topology);
   return text;
 }

@@ -31,7 +31,7 @@
 #include "rankloom/place/online/online_replay.hpp"
 #include "rankloom/place/online/restart_gain.hpp"
 #include "rankloom/report/terminal/phase_timeline.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
@@ -120,7 +120,7 @@ Json table_json(const OnlineReplayTable& table) {
       {"windows", table.windows}, {"kinds", table.kinds}, {"rows", rows}, {"phases", phases}, {"decisions", decisions}};
 }
 
-std::string table_text(const OnlineReplayTable& table, double seconds) {
+std::string table_text(const OnlineReplayTable& table, double seconds, std::size_t width) {
   std::vector<double> moves;
   for (const OnlineDecision& decision : table.decisions) {
     if (decision.moves) moves.push_back(decision.time);
@@ -137,7 +137,7 @@ std::string table_text(const OnlineReplayTable& table, double seconds) {
     costs.row({row.name, format_seconds(row.cost), change(table.rows.front().cost, row.cost),
                row.moved > 0 ? fmt::format("{} in {}", row.moved, row.migrations) : "", row.description});
   }
-  return text + costs.text() +
+  return text + costs.text(width) +
          "\n  cost: communication time summed over all ranks, by the model, including the cost of moves\n";
 }
 
@@ -154,7 +154,7 @@ Result<int> replay_windows(const ReplayArguments& arguments, const Session& sess
     error.where = at(arguments.profile);
     return Failure(std::move(error));
   }
-  ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+  ProgressDisplay progress(stderr, session.progress);
   auto table = replay_online(*windows, *topology, arguments.online, progress);
   if (!table) return propagate(table);
   const Json json = table_json(*table);
@@ -164,7 +164,7 @@ Result<int> replay_windows(const ReplayArguments& arguments, const Session& sess
   if (session.json) {
     print_json(json);
   } else {
-    print(table_text(*table, windows->back().end));
+    print(table_text(*table, windows->back().end, session.width));
   }
   return success;
 }

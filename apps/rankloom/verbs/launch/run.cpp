@@ -179,7 +179,7 @@ class RunVerb : public Verb {
     if (session.json) {
       print_json(to_json(*result, *plan));
     } else {
-      print_to_stderr(to_text(*result));
+      print_to_stderr(to_text(*result, session.width));
     }
     if (result->status == 0 && strict_ && !result->verification.all()) return static_cast<int>(Code::environment);
     return result->status;
@@ -219,7 +219,7 @@ class RunVerb : public Verb {
             {"command", plan.text()},        {"replaced", plan.replaced},  {"mapped", true}};
   }
 
-  static std::string to_text(const PlacedRun& run) {
+  static std::string to_text(const PlacedRun& run, std::size_t width) {
     const Verification& seen = run.verification;
     std::string text = fmt::format("rankloom: {}{} of {} ranks placed as requested\n", seen.all() ? "" : "only ",
                                    seen.confirmed, seen.ranks);
@@ -230,7 +230,7 @@ class RunVerb : public Verb {
       const Difference& difference = seen.differences[i];
       table.row({fmt::format("{}", index(difference.rank)), difference.requested, difference.actual});
     }
-    text += table.text();
+    text += table.text(width);
     if (seen.differences.size() > max_rows) text += fmt::format("  and {} more\n", seen.differences.size() - max_rows);
     if (seen.unreported == seen.ranks && run.status != 0)
       text +=

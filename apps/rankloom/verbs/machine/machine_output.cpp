@@ -176,9 +176,9 @@ std::string machine_headline(const Topology& topology) {
   return text;
 }
 
-std::string machine_drawing(const Topology& topology, bool ascii) {
+std::string machine_drawing(const Topology& topology, bool ascii, std::size_t width) {
   return machine_headline(topology) + "\n" + (topology.routed() ? network_line(topology) : "") + "\n" +
-         draw_outline(outline_machine(topology), {.ascii = ascii}) + device_lines(topology) + link_lines(topology) +
+         draw_outline(outline_machine(topology), {.ascii = ascii, .width = width}) + device_lines(topology) + link_lines(topology) +
          origin_lines(topology);
 }
 
@@ -196,7 +196,7 @@ Result<int> deliver_machine(const Session& session, const Topology& topology, co
     print_json(json);
     return success;
   }
-  print(machine_drawing(topology, ascii) + details);
+  print(machine_drawing(topology, ascii, session.width) + details);
   if (!output.empty()) print(fmt::format("\nwritten to {}: use it with -t {}\n", output, shell_quote(output)));
   return success;
 }

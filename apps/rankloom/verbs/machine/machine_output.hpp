@@ -15,7 +15,7 @@ Json machine_json(const Topology& topology);
 /// "12 nodes, 192 cores"
 std::string machine_headline(const Topology& topology);
 /// The headline, the network, the tree.
-std::string machine_drawing(const Topology& topology, bool ascii);
+std::string machine_drawing(const Topology& topology, bool ascii, std::size_t width);
 
 /// Writes the machine as topology JSON to `output`, unless that is empty, and prints it: with --json as machine_json
 /// with the keys of `more`, else as a drawing followed by `details`.

@@ -90,7 +90,7 @@ class TopoVerb : public Verb {
       if (!page_.empty()) json["output"] = page_;
       print_json(json);
     } else if (page_.empty()) {
-      print(machine_drawing(*topology, ascii_));
+      print(machine_drawing(*topology, ascii_, session.width));
     } else {
       print(fmt::format("{}: {}\n", page_, machine_headline(*topology)));
     }

@@ -13,6 +13,7 @@
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/probe/probe_analysis.hpp"
 #include "rankloom/discover/probe/probe_widths.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
@@ -64,11 +65,7 @@ Result<FileContents> measure(const ProbeArguments& arguments) {
       [&](std::string_view line) {
         const auto mark = line.find(probe_line_prefix);
         if (mark == std::string_view::npos) {
-          if (arguments.other_output) {
-            arguments.other_output(line);
-          } else {
-            fmt::print(stderr, "{}\n", line);
-          }
+          arguments.other_output(line);
         } else {
           table += line.substr(mark + probe_line_prefix.size());
           table += '\n';
@@ -102,7 +99,7 @@ Json levels_json(const std::vector<ProbeLevel>& levels) {
   return json;
 }
 
-std::string levels_text(const std::vector<ProbeLevel>& levels) {
+std::string levels_text(const std::vector<ProbeLevel>& levels, std::size_t width) {
   Table table({{"level"}, {"time/byte alone"}, {"latency"}, {"time/byte together"}, {"latency"}, {"pairs"}});
   for (const ProbeLevel& level : levels) {
     const auto time_per_byte = [](const Cost& cost, std::size_t pairs) {
@@ -116,7 +113,7 @@ std::string levels_text(const std::vector<ProbeLevel>& levels) {
                latency(level.together, level.pairs_together),
                fmt::format("{}", level.pairs_alone + level.pairs_together)});
   }
-  return "\n" + table.text();
+  return "\n" + table.text(width);
 }
 
 class TopoProbe : public Verb {
@@ -162,7 +159,12 @@ class TopoProbe : public Verb {
     for (const std::string& path : {output_, arguments_.keep}) {
       if (auto writable = check_output(path); !writable) return propagate(writable);
     }
+    ProgressDisplay progress(stderr, session.progress);
+    if (arguments_.table.empty())
+      progress.report(fmt::format("measuring, rounds of pairs for {}", format_seconds(arguments_.seconds)), -1);
+    arguments_.other_output = [&](std::string_view line) { progress.print(line); };
     auto table = probe_table(arguments_);
+    progress.finish();
     if (!table) return propagate(table);
     auto probed = analyse_table(arguments_, *table);
     if (!probed) return propagate(probed);
@@ -171,7 +173,7 @@ class TopoProbe : public Verb {
     Json json{
         {"ranks", table->ranks.size()}, {"pairs", table->pairs.size()}, {"measured", levels_json(probed->levels)}};
     json["groups"] = probed->groups;
-    return deliver_machine(session, *topology, output_, ascii_, json, levels_text(probed->levels));
+    return deliver_machine(session, *topology, output_, ascii_, json, levels_text(probed->levels, session.width));
   }
 
  private:

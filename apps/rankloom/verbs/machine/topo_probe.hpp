@@ -27,8 +27,8 @@ struct ProbeArguments {
   std::optional<std::uint64_t> alone;  ///< Pairs that are measured again while all other ranks are idle.
   ProbeOptions options;
 
-  /// Receives lines of the launcher's output that do not belong to the table. By default they go to standard error.
-  std::function<void(std::string_view)> other_output = {};
+  /// Receives lines of the launcher's output that do not belong to the table.
+  std::function<void(std::string_view)> other_output = [](std::string_view) {};
   std::string error_log = {};  ///< The file for the launcher's standard error; empty: this program's standard error.
 };
 

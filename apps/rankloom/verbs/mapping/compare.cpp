@@ -9,9 +9,10 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "apps/rankloom/verbs/mapping/comparison.hpp"
+#include "rankloom/core/progress_part.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/map/bound/lower_bound.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 
 namespace rankloom::app {
 
@@ -48,11 +49,12 @@ class CompareVerb : public Verb {
     auto chosen = choose();
     if (!chosen) return propagate(chosen);
     const ThreadLimit limit(run_.threads);
-    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    ProgressDisplay progress(stderr, session.progress);
     std::vector<MapperComparison> comparisons;
     for (const std::string& profile : profiles_) {
       problem_.profile.profile = profile;
-      auto comparison = compare(*chosen, progress);
+      ProgressPart part(progress, comparisons.size(), profiles_.size());
+      auto comparison = compare(*chosen, part);
       if (!comparison) return propagate(comparison);
       comparisons.push_back(*std::move(comparison));
     }
@@ -93,8 +95,10 @@ class CompareVerb : public Verb {
                             .model = run.model,
                             .seed = run.seed,
                             .runs = runs_};
-    for (const ConfiguredMapper& mapper : chosen) {
-      auto row = measure(mapper, *instance, result, progress);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const ConfiguredMapper& mapper = chosen[i];
+      ProgressPart part(progress, i, chosen.size());
+      auto row = measure(mapper, *instance, result, part);
       if (row) {
         result.rows.push_back(std::move(*row));
       } else if (lists_.empty() && row.error().code == Code::infeasible) {
@@ -103,7 +107,7 @@ class CompareVerb : public Verb {
         return propagate(row);
       }
     }
-    progress.report("lower bound", -1);
+    progress.report("lower bound", 1);
     const MapProblem problem{instance->graph, instance->topology, instance->capacities, run.model, {}};
     if (const auto bound = lower_bound(problem)) result.tighten(objective(run.model, *bound));
     result.finish();
@@ -120,8 +124,9 @@ class CompareVerb : public Verb {
     if (!start) return propagate(start);
     const MapProblem problem{instance.graph, instance.topology, instance.capacities, result.model, *start};
     for (std::uint64_t run = 0; run < runs_; ++run) {
-      progress.report(runs_ > 1 ? fmt::format("{} ({} of {})", mapper.spec, run + 1, runs_) : mapper.spec, -1);
-      const MapRun map_run{.seed = result.seed + run, .deadline = deadline(mapper), .progress = progress};
+      ProgressPart part(progress, run, runs_);
+      part.report(runs_ > 1 ? fmt::format("{} ({} of {})", mapper.spec, run + 1, runs_) : mapper.spec, -1);
+      const MapRun map_run{.seed = result.seed + run, .deadline = deadline(mapper), .progress = part};
       auto mapped =
           run_mapper(mapper, problem, map_run, {.default_placement = instance.default_placement, .keep_worse = true});
       if (!mapped) return propagate(mapped);
@@ -157,7 +162,7 @@ class CompareVerb : public Verb {
       } else {
         if (comparisons.size() > 1)
           text += fmt::format("{}{}\n", text.empty() ? "" : "\n", comparison.about.value("profile", std::string()));
-        text += comparison.text();
+        text += comparison.text(session.width);
       }
     }
     if (session.json) return print_json({{"problems", std::move(problems)}});

@@ -82,15 +82,15 @@ std::string MapperComparison::csv() const {
   return text;
 }
 
-std::string MapperComparison::text() const {
+std::string MapperComparison::text(std::size_t width) const {
   std::string text = fmt::format("{}, cost ({}) of the default placement: {}\n\n", size, info(model).name,
                                  cost_text(model, cost_default));
-  text += table() + "\n";
+  text += table(width) + "\n";
   for (const SkippedMapper& mapper : skipped) text += fmt::format("  skipped: {} ({})\n", mapper.mapper, mapper.why);
   return text + verdict();
 }
 
-std::string MapperComparison::table() const {
+std::string MapperComparison::table(std::size_t width) const {
   const std::string deviation = runs > 1 ? fmt::format(" (mean ± standard deviation of {})", runs) : "";
   std::vector<Table::Column> columns{
       {"mapper"}, {"cost" + deviation, Table::Align::right}, {"gain", Table::Align::right}};
@@ -109,7 +109,7 @@ std::string MapperComparison::table() const {
     cells.push_back(remark);
     table.row(std::move(cells));
   }
-  return table.text();
+  return table.text(width);
 }
 
 /// The result in a sentence, and the command that writes the best mapping.

@@ -45,14 +45,14 @@ struct MapperComparison {
   void finish();
 
   Json json() const;
-  std::string text() const;
+  std::string text(std::size_t width) const;
   /// One line per run, without a heading.
   std::string csv() const;
 
  private:
   bool has_gap(const ComparedMapper& row) const { return bound && row.bounded; }
   double gain(const ComparedMapper& row) const;
-  std::string table() const;
+  std::string table(std::size_t width) const;
   std::string verdict() const;
 };
 

@@ -36,7 +36,7 @@ Json Judgement::json() const {
   return json;
 }
 
-std::string Judgement::text() const {
+std::string Judgement::text(std::size_t width) const {
   std::vector<Table::Column> columns{{"candidate"}, {"predicted", Table::Align::right}};
   if (!simulated_seconds.empty()) columns.push_back({"simulated", Table::Align::right});
   columns.push_back({""});
@@ -47,7 +47,7 @@ std::string Judgement::text() const {
     row.emplace_back(i == chosen ? "chosen" : "");
     table.row(std::move(row));
   }
-  return table.text();
+  return table.text(width);
 }
 
 Result<void> Judge::prepare() {

@@ -28,7 +28,7 @@ struct Judgement {
   /// {judge, candidates: [{goal, nodes, predicted_seconds, simulated_seconds, chosen}]}
   Json json() const;
   /// A table with one row for each candidate.
-  std::string text() const;
+  std::string text(std::size_t width) const;
 };
 
 class Judge {

@@ -12,11 +12,12 @@
 #include "apps/rankloom/arguments/training_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "rankloom/capture/generate/training/layouts.hpp"
+#include "rankloom/core/progress_part.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/map/run.hpp"
 #include "rankloom/model/prediction/predict.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
@@ -63,7 +64,7 @@ class LlmVerb : public Verb {
     if (!machine) return propagate(machine);
     auto platform = Platform::of(*machine);
     if (!platform) return propagate(platform);
-    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    ProgressDisplay progress(stderr, session.progress);
     auto planned = find_layouts(*machine);
     if (!planned) return propagate(planned);
     if (auto predicted = predict_layouts(*planned, *machine, *platform, progress); !predicted)
@@ -73,7 +74,7 @@ class LlmVerb : public Verb {
     if (session.json) {
       print_json(to_json(*planned));
     } else {
-      print(to_text(*planned));
+      print(to_text(*planned, session.width));
     }
     return success;
   }
@@ -145,14 +146,16 @@ class LlmVerb : public Verb {
   static Result<void> map_layouts(std::vector<PlannedLayout>& planned, const Topology& machine, Progress& progress) {
     auto mapper = make_mapper("auto");
     if (!mapper) return propagate(mapper);
-    for (PlannedLayout& layout : planned) {
-      progress.report(fmt::format("mapping {}", layout_text(layout.job)), -1);
+    for (std::size_t i = 0; i < planned.size(); ++i) {
+      PlannedLayout& layout = planned[i];
+      ProgressPart part(progress, i, planned.size());
+      part.report(fmt::format("mapping {}", layout_text(layout.job)), -1);
       auto graph = graph_of(layout.job);
       if (!graph) return propagate(graph);
       auto capacities = Capacities::of(machine, graph->rank_count(), {});
       if (!capacities) return propagate(capacities);
       const MapProblem problem{*graph, machine, *capacities, CostModel::predicted, {}};
-      auto result = run_mapper(*mapper, problem, {.seed = 0, .deadline = {}, .progress = progress});
+      auto result = run_mapper(*mapper, problem, {.seed = 0, .deadline = {}, .progress = part});
       if (!result) return propagate(result);
       layout.seconds = result->cost;
       layout.levels = level_traffic(*graph, machine, result->mapping.cores());
@@ -189,7 +192,7 @@ class LlmVerb : public Verb {
     return json;
   }
 
-  std::string to_text(const std::vector<PlannedLayout>& planned) const {
+  std::string to_text(const std::vector<PlannedLayout>& planned, std::size_t width) const {
     std::string text = fmt::format("{:.1f} billion parameters on {}; {} of {} fit into {} per GPU, {} mapped\n\n",
                                    total_parameters(planned.front().job) / 1e9, counted(gpus_, "GPU"), fitting_,
                                    counted(possible_, "layout"), format_bytes(memory_), planned.size());
@@ -216,7 +219,7 @@ class LlmVerb : public Verb {
       }
       table.row(std::move(cells));
     }
-    text += table.text();
+    text += table.text(width);
     text +=
         "\n  predicted times of the communication of one step, if none of it overlaps with computation; not measured\n"
         "  usual order: ranks in the order " +

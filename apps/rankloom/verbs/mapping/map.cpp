@@ -18,7 +18,7 @@
 #include "rankloom/model/machine/origins.hpp"
 #include "rankloom/model/prediction/bottlenecks.hpp"
 #include "rankloom/report/document/document_json.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
@@ -103,7 +103,7 @@ class MapVerb : public Verb {
     // The initial mapping need not obey the limits of the recorded placement.
     if (!start_.empty() && !problem_.spread && !problem_.ranks_per_node) problem_.spread = Spread::pack;
     const ThreadLimit limit(run_.threads);
-    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    ProgressDisplay progress(stderr, session.progress);
     std::optional<Judge> judge;
     if (judge_) {
       judge.emplace(*judge_);
@@ -142,7 +142,7 @@ class MapVerb : public Verb {
       if (!given) return propagate(given);
       start = std::move(*given);
     }
-    progress.report("mapping", -1);
+    progress.report("mapping" + run_.limit_text(), -1);
     const MapProblem problem{
         instance.graph, instance.topology, instance.capacities, run_.model, start, migration_cost(instance, start)};
     std::optional<Measurement> measurement;
@@ -153,7 +153,7 @@ class MapVerb : public Verb {
     if (measurement) timing_ = measurement->finish();
     if (result && start_.empty()) result->moved.reset();  // the placement of -a file:FILE is not a start
     if (!result || !judge) return result;
-    progress.report("mapping for other goals", -1);
+    progress.report("mapping for other goals" + run_.limit_text(), -1);
     auto candidates =
         candidate_mappings(mapper, problem, run_.run(run_.seed, progress), instance.default_placement, *result);
     if (!candidates) return propagate(candidates);
@@ -199,11 +199,11 @@ class MapVerb : public Verb {
     if (session.json) {
       print(json);
     } else if (to_file) {
-      print(summary(instance, result, comparison));
+      print(summary(instance, result, comparison, session.width));
     } else if (session.err_is_terminal) {
-      print_to_stderr(summary(instance, result, comparison));
+      print_to_stderr(summary(instance, result, comparison, session.width));
     } else if (timing_) {
-      print_to_stderr(timing_text(*timing_));
+      print_to_stderr(timing_text(*timing_, session.width));
     }
     return success;
   }
@@ -254,7 +254,8 @@ class MapVerb : public Verb {
     return gain_percent(result.cost_default, result.cost, info(result.model).larger_is_better);
   }
 
-  std::string summary(const Instance& instance, const MapResult& result, const Comparison& comparison) const {
+  std::string summary(const Instance& instance, const MapResult& result, const Comparison& comparison,
+                      std::size_t width) const {
     std::string text =
         fmt::format("{} on {} by {} in {}\n\n", counted(instance.graph.rank_count(), "rank"),
                     counted_cores(instance.topology), result.mapper, format_seconds(result.time_ms / 1000));
@@ -283,12 +284,12 @@ class MapVerb : public Verb {
           after.level == "same core" ? "within a core" : fmt::format("between {}", plural(after.level));
       table.row({where, format_bytes(before.bytes), format_bytes(after.bytes), change(before.bytes, after.bytes)});
     }
-    text += table.text();
+    text += table.text(width);
     if (result.load) text += fmt::format("\n  {}\n", load_sentence(*result.load));
-    if (judgement_) text += "\n" + judgement_->text();
-    if (timing_) text += "\n" + timing_text(*timing_);
+    if (judgement_) text += "\n" + judgement_->text(width);
+    if (timing_) text += "\n" + timing_text(*timing_, width);
     const std::string assumed = result.model == CostModel::predicted ? assumed_line(instance.topology) : "";
-    const std::string remarks = bottlenecks_remark(comparison) + limits_remark(instance) + slots_remark(instance) +
+    const std::string remarks = bottlenecks_remark(comparison, width) + limits_remark(instance) + slots_remark(instance) +
                                 assumed + remarks_on(result, judgement_.has_value());
     text += "\n" + remarks + (remarks.empty() ? "" : "\n");
     text += fmt::format("next: rankloom eval {} {} {}{}\n",
@@ -299,13 +300,16 @@ class MapVerb : public Verb {
   }
 
   /// What limits the predicted time.
-  static std::string bottlenecks_remark(const Comparison& comparison) {
+  static std::string bottlenecks_remark(const Comparison& comparison, std::size_t width) {
     if (!comparison.times) return {};
     const auto& [before, after] = *comparison.times;
     if (before.bottlenecks.empty() && after.bottlenecks.empty()) return {};
     const std::string now = bottleneck_sentence(after.bottlenecks);
     if (now == bottleneck_sentence(before.bottlenecks)) return fmt::format("  limited by: {}\n", now);
-    return fmt::format("  limited before by: {}\n  limited now by:    {}\n", first_bottleneck(before.bottlenecks), now);
+    Table table({{}, {}});
+    table.row({"limited before by:", first_bottleneck(before.bottlenecks)});
+    table.row({"limited now by:", now});
+    return table.text(width);
   }
 
   std::string limits_remark(const Instance& instance) const {

@@ -38,13 +38,13 @@ void add_rows(const SectionTime& section, double all, const std::string& indent,
 
 }  // namespace
 
-std::string timing_text(const SectionTime& timing) {
+std::string timing_text(const SectionTime& timing, std::size_t width) {
   Table table({{"section"},
                {"CPU time, all threads", Table::Align::right},
                {"share", Table::Align::right},
                {"runs", Table::Align::right}});
   add_rows(timing, timing.cpu_seconds, "", table);
-  return table.text();
+  return table.text(width);
 }
 
 Json timing_json(const SectionTime& timing) {

@@ -10,7 +10,7 @@
 namespace rankloom::app {
 
 /// One row for each section that takes a noticeable share; parts are indented below their section.
-std::string timing_text(const SectionTime& timing);
+std::string timing_text(const SectionTime& timing, std::size_t width);
 Json timing_json(const SectionTime& timing);
 
 }  // namespace rankloom::app

@@ -7,7 +7,7 @@
 #include "apps/rankloom/verb.hpp"
 #include "apps/rankloom/verbs/profile/profile_output.hpp"
 #include "rankloom/capture/generate/generate.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 
 namespace rankloom::app {
 
@@ -52,7 +52,7 @@ class GenVerb : public Verb {
  private:
   static Result<int> generate(const Session& session, const PatternCommand& command) {
     if (auto possible = command.output.check(session); !possible) return propagate(possible);
-    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    ProgressDisplay progress(stderr, session.progress);
     progress.report("generating the pattern", -1);
     auto profile = command.pattern.generate();
     if (!profile) return propagate(profile);

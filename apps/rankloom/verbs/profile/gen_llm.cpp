@@ -10,7 +10,7 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verbs/profile/profile_output.hpp"
 #include "rankloom/core/text/units.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
@@ -35,7 +35,7 @@ class GenLlm : public Verb {
     if (input_.has_arguments() && input_.job().gpus == 0 && !input_.is_given("dp"))
       return fail(Code::usage, at("--gpus"), "the arguments do not say how many GPUs the job has", "add --gpus N");
     if (explain_) return explain(session);
-    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    ProgressDisplay progress(stderr, session.progress);
     progress.report("generating the pattern", -1);
     auto profile = input_.pattern().generate();
     if (!profile) return propagate(profile);
@@ -52,7 +52,7 @@ class GenLlm : public Verb {
     if (session.json) {
       print_json(to_json(*job, step->traffic));
     } else {
-      print(to_text(*job, step->traffic));
+      print(to_text(*job, step->traffic, session.width));
     }
     return success;
   }
@@ -81,7 +81,8 @@ class GenLlm : public Verb {
     return json;
   }
 
-  static std::string to_text(const TrainingJob& job, const std::vector<StepTraffic>& traffic) {
+  static std::string to_text(const TrainingJob& job, const std::vector<StepTraffic>& traffic,
+                             std::size_t width) {
     std::string text = fmt::format("{}: tp {} x cp {} x pp {} x dp {}, ep {}; {} of {}; {:.1f} billion parameters\n\n",
                                    counted(job.ranks(), "rank"), job.tensor, job.context, job.pipeline, job.data,
                                    job.expert, counted(job.micro_batches, "micro-batch"),
@@ -100,12 +101,12 @@ class GenLlm : public Verb {
       table.row({row.kind, row.operation, row.group, format_count(static_cast<double>(row.ranks)),
                  format_count(static_cast<double>(row.groups)), format_count(row.calls),
                  format_bytes(row.bytes_per_rank), format_bytes(row.bytes), row.formula});
-    text += table.text();
+    text += table.text(width);
     text += "\nThe calls and bytes per rank are those of the group that sends most.\n";
     Table symbols({{""}, {""}});
     for (const FormulaSymbol& symbol : formula_symbols())
       symbols.row({std::string(symbol.name), std::string(symbol.meaning)});
-    return text + symbols.text();
+    return text + symbols.text(width);
   }
 
   TrainingArguments input_;

@@ -13,7 +13,7 @@
 #include "apps/rankloom/verbs/profile/profile_output.hpp"
 #include "rankloom/allocate/workload/workload.hpp"
 #include "rankloom/core/text/units.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 
 namespace rankloom::app {
 
@@ -37,7 +37,7 @@ class ImportVerb : public Verb {
   Result<int> run(const Session& session) override {
     if (is_accounting(input_.profile)) return import_workload(session);
     if (auto possible = output_.check(session); !possible) return propagate(possible);
-    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    ProgressDisplay progress(stderr, session.progress);
     progress.report("reading the profile", -1);
     auto imported = input_.load();
     if (!imported) return propagate(imported);

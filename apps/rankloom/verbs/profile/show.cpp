@@ -12,7 +12,7 @@
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/profile_summary.hpp"
 #include "rankloom/report/terminal/heat_map.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
@@ -44,7 +44,8 @@ class ShowVerb : public Verb {
   }
 
   Result<int> run(const Session& session) override {
-    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    width_ = session.width;
+    ProgressDisplay progress(stderr, session.progress);
     progress.report("reading the profile", -1);
     auto imported = profile_.load();
     if (!imported) return propagate(imported);
@@ -118,7 +119,7 @@ class ShowVerb : public Verb {
     return text + "\n";
   }
 
-  static std::string volumes(const ProfileSummary& summary, CollectiveModel collectives) {
+  std::string volumes(const ProfileSummary& summary, CollectiveModel collectives) const {
     const double all = summary.between_ranks.bytes + summary.collectives.bytes;
     Table table({{""}, {"bytes", right}, {"messages", right}, {"share", right}});
     const auto row = [&](const std::string& name, const Volume& volume, const std::string& part) {
@@ -132,18 +133,18 @@ class ShowVerb : public Verb {
     }
     row(fmt::format("collectives (as {})", model), summary.collectives, percentage(summary.collectives.bytes, all));
     row("from ranks to themselves", summary.to_itself, "");
-    return table.empty() ? "  no traffic\n" : table.text();
+    return table.empty() ? "  no traffic\n" : table.text(width_);
   }
 
-  static std::string operations(const ProfileSummary& summary) {
+  std::string operations(const ProfileSummary& summary) const {
     Table table({{"collective"}, {"calls", right}, {"bytes passed by the program", right}});
     for (const OperationTotal& total : summary.operations) {
       table.row({std::string(to_string(total.op)), format_count(std::round(total.calls)), format_bytes(total.bytes)});
     }
-    return table.text();
+    return table.text(width_);
   }
 
-  static std::string sizes(const Profile& profile) {
+  std::string sizes(const Profile& profile) const {
     double max_count = 0;
     for (const auto& [size, count] : profile.sizes) max_count = std::max(max_count, static_cast<double>(count));
     Table table({{"message size", right}, {"messages", right}, {""}});
@@ -154,7 +155,7 @@ class ShowVerb : public Verb {
       table.row({size == 0 ? "0 B" : fmt::format("from {}", format_bytes(static_cast<double>(size))),
                  format_count(static_cast<double>(count)), bar});
     }
-    return table.text();
+    return table.text(width_);
   }
 
   static std::string time(const TimeShare& time) {
@@ -164,7 +165,7 @@ class ShowVerb : public Verb {
         percent(100 * time.share()), percent(100 * time.min_share), percent(100 * time.max_share));
   }
 
-  static std::string phase_table(const std::vector<Phase>& phases) {
+  std::string phase_table(const std::vector<Phase>& phases) const {
     Table table(
         {{"phase"}, {""}, {"from", right}, {"to", right}, {"point to point", right}, {"collective calls", right}});
     for (std::size_t at = 0; at < phases.size(); ++at) {
@@ -175,17 +176,17 @@ class ShowVerb : public Verb {
                  has_times ? format_seconds(phases[at].end) : "", format_bytes(phases[at].point_to_point.total_bytes()),
                  format_count(std::round(calls))});
     }
-    return table.text();
+    return table.text(width_);
   }
 
-  static std::string pairs(const ProfileSummary& summary) {
+  std::string pairs(const ProfileSummary& summary) const {
     Table table({{"pairs with the most traffic"}, {"bytes", right}, {"messages", right}, {"share", right}});
     for (const PairTraffic& pair : summary.heaviest) {
       table.row({fmt::format("{} - {}", index(pair.a), index(pair.b)), format_bytes(pair.volume.bytes),
                  format_count(std::round(pair.volume.messages)),
                  percentage(pair.volume.bytes, summary.between_ranks.bytes + summary.collectives.bytes)});
     }
-    return table.text();
+    return table.text(width_);
   }
 
   std::string traffic_map(const ProfileSummary& summary) const {
@@ -238,6 +239,7 @@ class ShowVerb : public Verb {
 
   ProfileArguments profile_;
   std::string phase_;
+  std::size_t width_ = default_width;
   std::uint64_t top_ = 10;
   std::uint64_t map_ = 32;
 };

@@ -17,7 +17,7 @@
 #include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/virtual_cluster/virtual_slurm.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 
 namespace rankloom::app {
 
@@ -194,7 +194,7 @@ class SlurmVerb : public Verb {
     std::error_code error;
     share(options.shared_directories, fs::current_path(error));
     share(options.shared_directories, fs::path(program_path()).parent_path().parent_path());
-    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    ProgressDisplay progress(stderr, session.progress);
     auto lab = start_virtual_slurm(options, progress);
     progress.finish();
     if (!lab) return propagate(lab);

@@ -111,7 +111,7 @@ class SlurmStatusVerb : public Verb {
     if (session.json) {
       print_json(to_json(*machine, *status));
     } else {
-      print(to_text(*machine, *status));
+      print(to_text(*machine, *status, session.width));
     }
     return success;
   }
@@ -178,7 +178,7 @@ class SlurmStatusVerb : public Verb {
     return json;
   }
 
-  std::string to_text(const SlurmMachine& machine, const Status& status) const {
+  std::string to_text(const SlurmMachine& machine, const Status& status, std::size_t width) const {
     std::string text = fmt::format("{}  {}\n", time_of(status.now), summary_of(machine, status));
     if (!page_.empty()) return text + fmt::format("page written to {}\n", page_);
     const auto resources = name_of(machine.allocator().machine().exclusive());
@@ -194,7 +194,7 @@ class SlurmStatusVerb : public Verb {
                  job.end ? time_of(*job.end) : "no limit", fmt::format("{}", status.snapshot.jobs[at].shared_resources),
                  machine.list_of(job.nodes, 4)});
     }
-    if (!table.empty()) text += table.text();
+    if (!table.empty()) text += table.text(width);
     if (!status.waiting.empty()) text += fmt::format("next: rankloom slurm why {}\n", status.waiting.front());
     return text;
   }

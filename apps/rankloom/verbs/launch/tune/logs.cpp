@@ -2,7 +2,6 @@
 // apps/verbs/launch/tune: the logs of the steps.
 #include "apps/rankloom/verbs/launch/tune/logs.hpp"
 
-#include <cstdio>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -13,7 +12,7 @@
 namespace rankloom::app {
 
 void TuneLogs::print_progress(std::string_view text) const {
-  if (!quiet_) fmt::print(stderr, "{}\n", text);
+  if (!quiet_) progress_.print(text);
 }
 
 void TuneLogs::remove_earlier() const {

@@ -9,15 +9,20 @@
 #include "apps/rankloom/verbs/launch/tune/commands.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/core/system/output_directory.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 
 namespace rankloom::app {
 
 class TuneLogs {
  public:
-  TuneLogs(OutputDirectory& directory, const TuneCommands& commands, bool quiet)
-      : directory_(directory), commands_(commands), quiet_(quiet) {}
+  /// `quiet`: without the results of the steps.
+  TuneLogs(OutputDirectory& directory, const TuneCommands& commands, ProgressDisplay& progress, bool quiet)
+      : directory_(directory), commands_(commands), progress_(progress), quiet_(quiet) {}
 
+  /// A line with the result of a step.
   void print_progress(std::string_view text) const;
+  /// The step that runs now.
+  void begin(std::string_view step, double fraction = -1) const { progress_.report(step, fraction); }
   /// Removes the logs of an earlier call with the same output directory.
   void remove_earlier() const;
   /// The path of a log that this run writes. A file of the user is not replaced.
@@ -40,6 +45,7 @@ class TuneLogs {
 
   OutputDirectory& directory_;
   const TuneCommands& commands_;
+  ProgressDisplay& progress_;
   bool quiet_;
 };
 

@@ -45,6 +45,9 @@ Argv PlacementMeasurement::command_of(const Candidate* candidate) const {
 Result<std::optional<PlacedRun>> PlacementMeasurement::run_placement(const Candidate* candidate, std::size_t number) {
   const std::string name = number == 0 ? "warm-up" : fmt::format("{}", number);
   const std::string log = fmt::format("{}-{}.log", candidate != nullptr ? candidate->log() : "before", name);
+  logs_.begin(fmt::format("{} with {}", number == 0 ? "warm-up run" : "run " + name,
+                          candidate != nullptr ? candidate->measurement.placement() : "the default placement"),
+              done_);
   auto run = logs_.logged(run_once(candidate, candidate != nullptr ? candidate->launch : launch_, log),
                           command_of(candidate), log);
   if (!run) return propagate(run);
@@ -185,7 +188,7 @@ Result<void> PlacementMeasurement::measure(double max_seconds) {
       break;
     }
     for (; rounds < next; ++rounds) {
-      if (auto done = run_round(rounds, running); !done) return done;
+      if (auto done = run_round(rounds, next, running); !done) return done;
       if (result_.failed) return {};
     }
     for (Candidate* const candidate : running) {
@@ -199,9 +202,13 @@ Result<void> PlacementMeasurement::measure(double max_seconds) {
   return {};
 }
 
-Result<void> PlacementMeasurement::run_round(std::size_t round, std::span<Candidate* const> running) {
+Result<void> PlacementMeasurement::run_round(std::size_t round, std::size_t rounds,
+                                             std::span<Candidate* const> running) {
   double before_seconds = 0;
-  for (const std::size_t variant : run_order(round, 1 + running.size())) {
+  const std::size_t variants = 1 + running.size();
+  std::size_t runs = round * variants;
+  for (const std::size_t variant : run_order(round, variants)) {
+    done_ = static_cast<double>(runs++) / static_cast<double>(rounds * variants);
     Candidate* const candidate = variant == 0 ? nullptr : running[variant - 1];
     auto run = run_placement(candidate, round + 1);
     if (!run) return propagate(run);

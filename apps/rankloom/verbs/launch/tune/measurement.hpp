@@ -73,8 +73,8 @@ class PlacementMeasurement {
   /// The first run of a placement is slower, because files are read from disk. The recording was the first run with the
   /// default placement. A launcher may refuse other hardware threads: then they are not compared.
   Result<void> warm_up();
-  /// One run with each placement.
-  Result<void> run_round(std::size_t round, std::span<Candidate* const> running);
+  /// One run with each placement; `rounds`: how many there are before the next look at the times.
+  Result<void> run_round(std::size_t round, std::size_t rounds, std::span<Candidate* const> running);
 
   const TuneArguments& arguments_;
   const LaunchCommand& launch_;
@@ -83,6 +83,7 @@ class PlacementMeasurement {
   EmitOptions::Bind bind_;
   std::vector<Candidate>& candidates_;
   TuneResult& result_;
+  double done_ = -1;  // the share of the runs before the next look at the times, for progress reports
 };
 
 }  // namespace rankloom::app

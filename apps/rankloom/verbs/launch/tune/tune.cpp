@@ -141,8 +141,11 @@ class TuneVerb : public Verb {
     if (arguments_.lab) {
       if (auto entered = enter_lab(); !entered) return propagate(entered);
     }
-    Tuner tuner(arguments_, *launch, *shape, *output, session.json);
+    // Not before: a process with several threads cannot enter a virtual cluster.
+    ProgressDisplay progress(stderr, session.progress);
+    Tuner tuner(arguments_, *launch, *shape, *output, progress, session.json);
     auto result = tuner.tune();
+    progress.finish();
     if (!result) return propagate(result);
     const Json json = result->json();
     if (result->failed) {

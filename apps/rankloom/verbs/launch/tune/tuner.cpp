@@ -55,7 +55,7 @@ Result<TuneResult> Tuner::tune() {
   result_.metric = arguments_.metric;
   result_.higher_is_better = arguments_.higher_is_better;
   logs_.remove_earlier();
-  logs_.append("doctor.log", to_text(examine_environment()));
+  logs_.append("doctor.log", to_text(examine_environment(), default_width));
   if (arguments_.profile.empty()) {
     if (auto done = record(); !done) return propagate(done);
     if (result_.failed) return result_;
@@ -107,6 +107,7 @@ bool Tuner::write_page() const {
 
 Result<void> Tuner::record() {
   logs_.print_progress(fmt::format("recording  {}", command_text(arguments_.command)));
+  logs_.begin("recording");
   const std::string log = logs_.path("record.log");
   RecordArguments record;
   record.command = arguments_.command;
@@ -127,6 +128,7 @@ Result<void> Tuner::record() {
 
 Result<void> Tuner::discover() const {
   logs_.print_progress(arguments_.probe ? "machine    measuring it" : "machine    discovering its hosts");
+  logs_.begin(arguments_.probe ? "measuring the machine" : "discovering the machine");
   std::string other_output;
   const auto on_line = [&](std::string_view line) { other_output += fmt::format("{}\n", line); };
   auto machine = arguments_.probe ? probe(on_line) : discover_hosts(on_line);
@@ -160,6 +162,7 @@ Result<MachineSpec> Tuner::probe(const std::function<void(std::string_view)>& on
 }
 
 Result<void> Tuner::summarise_profile() {
+  logs_.begin("mapping");
   auto summary = job_.summarise();
   if (!summary) return propagate(summary);
   const double point_to_point = summary->between_ranks.bytes, collectives = summary->collectives.bytes;
@@ -228,6 +231,7 @@ Result<void> Tuner::keep(const CandidateMapping& candidate) {
 }
 
 Result<void> Tuner::predict(std::string& baseline) {
+  logs_.begin("simulating");
   SimulationArguments simulation;
   if (auto prepared = simulation.prepare(); !prepared) return prepared;
   const ProblemArguments arguments = mappings_.empty() ? job_.problem(true) : job_.problem_on_any_nodes(true);

@@ -20,11 +20,11 @@ namespace rankloom::app {
 class Tuner {
  public:
   Tuner(const TuneArguments& arguments, const LaunchCommand& launch, const JobShape& shape, OutputDirectory& directory,
-        bool quiet)
+        ProgressDisplay& progress, bool quiet)
       : arguments_(arguments),
         launch_(launch),
         commands_(arguments, launch),
-        logs_(directory, commands_, quiet),
+        logs_(directory, commands_, progress, quiet),
         job_(*launch.launcher, shape, commands_.profile(), commands_.machine()) {}
 
   Result<TuneResult> tune();

@@ -27,16 +27,13 @@
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_display.hpp"
 
 namespace rankloom::app {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr const char *rows_file = "rows.jsonl", *plan_file = "experiment.json";
-constexpr std::chrono::seconds log_interval{30};
 constexpr int some_runs_failed = static_cast<int>(Code::infeasible);
 
 std::vector<std::string> split_at_commas(const std::string& text) {
@@ -64,33 +61,6 @@ Result<void> check_graph(const std::string& graph) {
   ::close(file);
   return {};
 }
-
-/// Says how many runs are done: in the bar of a terminal, else in a line from time to time.
-class BenchProgress {
- public:
-  BenchProgress(ProgressBar& bar, bool in_terminal, std::size_t runs)
-      : bar_(bar), in_terminal_(in_terminal), runs_(runs) {}
-
-  void report(std::size_t done) {
-    const auto now = Clock::now();
-    const double elapsed = std::chrono::duration<double>(now - begin_).count();
-    std::string text = fmt::format("{} of {}", done, counted(runs_, "run"));
-    if (done > 0 && done < runs_) {
-      const double left = elapsed / static_cast<double>(done) * static_cast<double>(runs_ - done);
-      text += fmt::format(", about {} left", format_seconds(left));
-    }
-    bar_.report(text, static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(runs_, 1)));
-    if (in_terminal_ || now - last_line_ < log_interval) return;
-    last_line_ = now;
-    print_note(text);
-  }
-
- private:
-  ProgressBar& bar_;
-  bool in_terminal_;
-  std::size_t runs_;
-  Clock::time_point begin_ = Clock::now(), last_line_ = begin_;
-};
 
 class BenchVerb : public Verb {
  public:
@@ -143,9 +113,9 @@ class BenchVerb : public Verb {
     if (!directory) return propagate(directory);
     auto journal = RowJournal::open(directory->file(rows_file));
     if (!journal) return propagate(journal);
-    ProgressBar bar(stderr, session.err_is_terminal && !session.json);
-    if (auto done = run_missing(*plan, *journal, bar, session); !done) return propagate(done);
-    bar.finish();
+    ProgressDisplay progress(stderr, session.progress);
+    if (auto done = run_missing(*plan, *journal, progress); !done) return propagate(done);
+    progress.finish();
     return deliver(session, *plan, *journal, *directory);
   }
 
@@ -255,7 +225,7 @@ class BenchVerb : public Verb {
     return run_key(run.graph, run.machine, run.mapper, run.seed, budget);
   }
 
-  Result<void> run_missing(const BenchPlan& plan, RowJournal& journal, ProgressBar& bar, const Session& session) const {
+  Result<void> run_missing(const BenchPlan& plan, RowJournal& journal, Progress& progress) const {
     std::vector<BenchRun> missing = plan.runs();
     const auto rows = rows_by_key(journal);
     std::erase_if(missing, [&](const BenchRun& run) {
@@ -264,11 +234,14 @@ class BenchVerb : public Verb {
     });
     if (missing.empty()) return {};
     const Json provenance = bench_provenance();
-    BenchProgress progress(bar, session.err_is_terminal, missing.size());
-    progress.report(0);
+    std::size_t done = 0;
+    const auto report = [&] {
+      progress.report(fmt::format("{} of {}", done, counted(missing.size(), "run")),
+                      static_cast<double>(done) / static_cast<double>(missing.size()));
+    };
+    report();
     std::atomic<std::size_t> next = 0;
     std::mutex mutex;
-    std::size_t done = 0;
     Result<void> written;
     const auto work = [&] {
       for (std::size_t i = next++; i < missing.size(); i = next++) {
@@ -276,7 +249,8 @@ class BenchVerb : public Verb {
         const std::lock_guard lock(mutex);
         if (!written) return;
         written = journal.append(std::move(row));
-        progress.report(++done);
+        ++done;
+        report();
       }
     };
     std::vector<std::thread> workers;
@@ -307,7 +281,7 @@ class BenchVerb : public Verb {
     if (session.json) {
       print_json(result.json(output_, std::move(kept)));
     } else {
-      print(result.text(output_));
+      print(result.text(output_, session.width));
     }
     return result.experiment.failed_runs > 0 ? some_runs_failed : success;
   }

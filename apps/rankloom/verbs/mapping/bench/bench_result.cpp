@@ -131,13 +131,13 @@ std::vector<std::string> BenchResult::file_names() {
           "pareto.svg",  "convergence.svg", "scaling.svg"};
 }
 
-std::string BenchResult::text(const std::string& directory) const {
+std::string BenchResult::text(const std::string& directory, std::size_t width) const {
   std::string text;
   if (has_packs) {
-    const std::string leaderboard = leaderboard_text(experiment);
+    const std::string leaderboard = leaderboard_text(experiment, width);
     if (!leaderboard.empty()) text += "leaderboard\n" + leaderboard + "\n";
   }
-  text += experiment_text(experiment, baseline);
+  text += experiment_text(experiment, baseline, width);
   if (experiment.failed_runs > 0) {
     text += fmt::format("\n{} of {} failed:\n", experiment.failed_runs, counted(runs.size(), "run"));
     std::size_t shown = 0;

@@ -24,7 +24,7 @@ struct BenchResult {
   static std::vector<std::string> file_names();
   /// Tables, sentences and plots as one HTML file.
   std::string page() const;
-  std::string text(const std::string& directory) const;
+  std::string text(const std::string& directory, std::size_t width) const;
   Json json(const std::string& directory, Json rows) const;
 };
 
