@@ -26,7 +26,7 @@ write(f"{graph}.part.{blocks}", blocks_of(graph))
 graph, *options = sys.argv[1:]
 given = dict(option.lstrip("-").split("=", 1) for option in options)
 assert given["hierarchy_parameter_string"] == "4:2:2" and given["distance_parameter_string"] == "1:10:100", given
-assert given["seed"] == "3" and given["preconfiguration"] == "fast", given
+assert given["seed"] == "3" and given["preconfiguration"] == "fast" and given["imbalance"] == "0", given
 write(given["output_filename"], blocks_of(graph))
 """,
     "viem": """
