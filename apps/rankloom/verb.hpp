@@ -26,7 +26,7 @@ struct Session {
   bool json = false;                   ///< Print one JSON object to standard output and nothing else.
   bool out_is_terminal = false;
   bool err_is_terminal = false;
-  std::size_t width = default_width;   ///< Of tables: that of the terminal; unlimited with --wide.
+  std::size_t width = default_width;           ///< Of tables: that of the terminal; unlimited with --wide.
   ProgressForm progress = ProgressForm::none;  ///< On standard error.
 };
 

@@ -51,15 +51,18 @@ TEST(Page, OffersCompletionsForValues) {
 
 TEST(Page, LongExamplesContinueOnFurtherLinesOutsideOfQuotes) {
   CLI::App app("does things\n\nAt length.", "tool");
-  app.footer("# why\ntool --first " + std::string(50, 'x') + " -t \"a quoted text that has spaces\" --last 'one more' y");
-  EXPECT_THAT(help_text(read_page(app)), HasSubstr("  # why\n  tool --first " + std::string(50, 'x') +
-                                                   " \\\n    -t \"a quoted text that has spaces\" --last 'one more' y\n"));
+  app.footer("# why\ntool --first " + std::string(50, 'x') +
+             " -t \"a quoted text that has spaces\" --last 'one more' y");
+  EXPECT_THAT(help_text(read_page(app)),
+              HasSubstr("  # why\n  tool --first " + std::string(50, 'x') +
+                        " \\\n    -t \"a quoted text that has spaces\" --last 'one more' y\n"));
 }
 
 TEST(Verbs, HelpFitsTheTerminal) {
   const auto check = [](const CommandPage& page) {
     std::istringstream lines(help_text(page));
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100U) << page.name() << "\n" << line;
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(display_width(line), 100U) << page.name() << "\n" << line;
   };
   for (const VerbInfo& row : verbs()) {
     CLI::App app(std::string(row.summary) + "\n\n" + std::string(row.about), std::string(row.name));

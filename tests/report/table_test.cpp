@@ -53,7 +53,8 @@ TEST(Table, ContinuesTextsOnFurtherLinesWhenItIsTooWide) {
 }
 
 TEST(Table, ContinuesTitlesAboveTheirNumbers) {
-  Table table({{"rank", Table::Align::right}, {"bytes passed by the program", Table::Align::right}, {"time on this node"}});
+  Table table(
+      {{"rank", Table::Align::right}, {"bytes passed by the program", Table::Align::right}, {"time on this node"}});
   table.row({"1", "2 kB", "3 s"});
   EXPECT_EQ(table.text(40),
             "        bytes passed by  time on this\n"
@@ -71,7 +72,8 @@ TEST(Table, BreaksWordsThatAreTooLongAndIndentsNames) {
 }
 
 TEST(Table, RepeatsTheFirstColumnWhenNumbersDoNotFit) {
-  Table table({{"mapping"}, {"bytes", Table::Align::right}, {"time", Table::Align::right}, {"hops", Table::Align::right}});
+  Table table(
+      {{"mapping"}, {"bytes", Table::Align::right}, {"time", Table::Align::right}, {"hops", Table::Align::right}});
   table.row({"block", "100,000,000,000", "200,000,000", "3"});
   table.row({"auto", "1", "2", "3"});
   EXPECT_EQ(table.text(40),
@@ -98,7 +100,8 @@ TEST(Table, NeverExceedsItsWidthAndLosesNothing) {
   for (const std::size_t width : {1, 40, 41, 60, 80, 99, 100, 137, 300}) {
     const std::string text = table.text(width);
     std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), std::max(width, min_width)) << line;
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(display_width(line), std::max(width, min_width)) << line;
     for (const char letter : {'5', '7', '['})  // not in the first column, which is repeated
       EXPECT_EQ(std::count(text.begin(), text.end(), letter), std::count(wide.begin(), wide.end(), letter)) << width;
     EXPECT_GE(std::count(text.begin(), text.end(), 'n'), std::count(wide.begin(), wide.end(), 'n')) << width;

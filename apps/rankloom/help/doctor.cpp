@@ -310,9 +310,10 @@ std::string to_text(const std::vector<Finding>& findings, std::size_t width) {
     const std::string& text = finding.works() ? finding.detail : finding.found ? finding.problem : finding.remedy;
     table.row({std::string(state), finding.name, text, finding.needed_for});
   }
-  return table.text(width) + (is_healthy(findings) ? "\nmapping, evaluating and comparing work; a component that is missing "
-                                                "or fails limits only what its line names\n"
-                                              : "\na required component is missing: see the lines marked MISSING\n");
+  return table.text(width) + (is_healthy(findings)
+                                  ? "\nmapping, evaluating and comparing work; a component that is missing "
+                                    "or fails limits only what its line names\n"
+                                  : "\na required component is missing: see the lines marked MISSING\n");
 }
 
 std::unique_ptr<Verb> make_doctor() {

@@ -212,13 +212,15 @@ class ListVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
     const std::string names = fmt::format("{}", fmt::join(kind_names(), "|"));
-    add_value(app, {"KIND", names, fmt::format("the table: {}", fmt::join(kind_names(), ", ")), "input"}, [this](std::string_view value) -> Result<void> {
-      const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.name == value; });
-      if (found == kinds.end())
-        return bad_value("KIND", value, fmt::format("one of: {}", fmt::join(kind_names(), ", ")));
-      kind_ = &*found;
-      return {};
-    });
+    add_value(app, {"KIND", names, fmt::format("the table: {}", fmt::join(kind_names(), ", ")), "input"},
+              [this](std::string_view value) -> Result<void> {
+                const auto found =
+                    std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.name == value; });
+                if (found == kinds.end())
+                  return bad_value("KIND", value, fmt::format("one of: {}", fmt::join(kind_names(), ", ")));
+                kind_ = &*found;
+                return {};
+              });
     add_text(app, {"NAME", "NAME", "show one row with its options", "input"}, name_);
   }
 

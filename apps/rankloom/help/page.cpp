@@ -125,8 +125,7 @@ std::string help_text(const CommandPage& page) {
     for (const OptionPage& option : group.options) append_option(text, option.heading(), help_of(option));
   }
   if (!page.examples.empty()) text += "\nexamples\n";
-  for (const auto& [what, command] : page.examples)
-    text += fmt::format("  # {}\n{}", what, command_lines(command, 2));
+  for (const auto& [what, command] : page.examples) text += fmt::format("  # {}\n{}", what, command_lines(command, 2));
   return text;
 }
 

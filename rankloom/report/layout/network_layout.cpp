@@ -128,7 +128,8 @@ class NetworkLayouter {
     for (std::size_t from_last = 0; from_last < dimensions; ++from_last) {
       const std::pair<double, double> way = stub_of(from_last);
       layout_.kinds.push_back(
-          {ring ? "along the ring" : "along " + dimension_name(dimensions - 1 - from_last, dimensions), Stroke::axis, 0, way.first, way.second});
+          {ring ? "along the ring" : "along " + dimension_name(dimensions - 1 - from_last, dimensions), Stroke::axis, 0,
+           way.first, way.second});
     }
     for (NetworkLayout::Cable& cable : layout_.cables) orient(cable, mesh);
     for (std::uint32_t link = 0; link < layout_.forward.size(); ++link)

@@ -35,9 +35,9 @@ constexpr ProgressPace pace_of(ProgressForm form) {
 /// What is known about the progress of a stage.
 struct ProgressState {
   std::string stage = "working";
-  double fraction = -1;         ///< Of the stage; negative: unknown.
-  double seconds = 0;           ///< Since the start of all stages.
-  std::optional<double> left;   ///< Seconds until the end of the stage, if they can be estimated.
+  double fraction = -1;        ///< Of the stage; negative: unknown.
+  double seconds = 0;          ///< Since the start of all stages.
+  std::optional<double> left;  ///< Seconds until the end of the stage, if they can be estimated.
 };
 
 /// "mapping  [######        ]  43 %  2.1 s, about 3 s left"; without a bar when the fraction is unknown.

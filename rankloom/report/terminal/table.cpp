@@ -72,7 +72,8 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
 
 namespace {
 
-/// The cell in lines of at most `width` columns; words are broken if they are longer. The indentation of the cell stays.
+/// The cell in lines of at most `width` columns; words are broken if they are longer. The indentation of the cell
+/// stays.
 std::vector<std::string> fit(std::string_view cell, std::size_t width, std::size_t hanging) {
   if (display_width(cell) <= width) return {std::string(cell)};
   std::size_t indent = std::min(cell.find_first_not_of(' '), cell.size());

@@ -44,8 +44,8 @@ class Table {
 
   /// Lines of at most `width` columns, each indented and terminated by a newline: the titles (none when all are empty),
   /// then the rows. Empty columns are omitted. If the table is wider, (1) titles, then texts continue on further
-  /// lines, the widest columns first, at spaces and inside words only if a word does not fit; (2) columns that still do not
-  /// fit follow as a second table, in which the first column is repeated. Control characters in cells are replaced.
+  /// lines, the widest columns first, at spaces and inside words only if a word does not fit; (2) columns that still do
+  /// not fit follow as a second table, in which the first column is repeated. Control characters in cells are replaced.
   std::string text(std::size_t width, std::size_t indent = 2) const;
 
  private:

@@ -244,8 +244,8 @@ class AllocReplay : public Verb {
     return list;
   }
 
-  std::string to_text(const Workload& workload, const AllocationMachine& machine,
-                      std::span<const ReplayResult> results, std::size_t width) const {
+  std::string to_text(const Workload& workload, const AllocationMachine& machine, std::span<const ReplayResult> results,
+                      std::size_t width) const {
     std::string text = fmt::format("{} on {}: {}, queue {}{}, no two jobs share {}\n\n", trace_,
                                    machine.network().text(), counted(results[0].jobs, "job"), name_of(options_.queue),
                                    options_.load > 0 ? fmt::format(", load {}", format_value(options_.load)) : "",

@@ -451,7 +451,7 @@ class SimulateVerb : public Verb {
       if (auto written = write_file(output_, to_line(output.json)); !written) return propagate(written);
     }
     output.text = table.text(width_) + fmt::format("\nmessages of 1 byte and of 1 MB deviate by at most {:.4f} %\n",
-                                             100 * calibration->max_deviation());
+                                                   100 * calibration->max_deviation());
     return output;
   }
 

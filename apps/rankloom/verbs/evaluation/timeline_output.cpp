@@ -52,8 +52,7 @@ std::string path_line(const NamedTimeline& named, const Topology& topology) {
 
 }  // namespace
 
-std::string timeline_text(std::span<const NamedTimeline> timelines, const Topology& topology,
-                          std::size_t width) {
+std::string timeline_text(std::span<const NamedTimeline> timelines, const Topology& topology, std::size_t width) {
   Table table({{"share of the time of all ranks"},
                {"computation", Table::Align::right},
                {"transfer", Table::Align::right},

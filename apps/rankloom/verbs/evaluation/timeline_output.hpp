@@ -17,9 +17,9 @@ struct NamedTimeline {
   const Timeline* timeline;
 };
 
-/// A table, `width` columns wide, of the shares of computation, transfer and waiting, and a line for each critical path.
-std::string timeline_text(std::span<const NamedTimeline> timelines, const Topology& topology,
-                          std::size_t width);
+/// A table, `width` columns wide, of the shares of computation, transfer and waiting, and a line for each critical
+/// path.
+std::string timeline_text(std::span<const NamedTimeline> timelines, const Topology& topology, std::size_t width);
 
 /// With the names of the levels that messages of the critical path cross.
 Json timeline_json(const Timeline& timeline, const Topology& topology);

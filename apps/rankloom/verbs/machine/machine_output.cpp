@@ -178,8 +178,8 @@ std::string machine_headline(const Topology& topology) {
 
 std::string machine_drawing(const Topology& topology, bool ascii, std::size_t width) {
   return machine_headline(topology) + "\n" + (topology.routed() ? network_line(topology) : "") + "\n" +
-         draw_outline(outline_machine(topology), {.ascii = ascii, .width = width}) + device_lines(topology) + link_lines(topology) +
-         origin_lines(topology);
+         draw_outline(outline_machine(topology), {.ascii = ascii, .width = width}) + device_lines(topology) +
+         link_lines(topology) + origin_lines(topology);
 }
 
 Result<int> deliver_machine(const Session& session, const Topology& topology, const std::string& output, bool ascii,

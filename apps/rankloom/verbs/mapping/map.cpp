@@ -289,8 +289,8 @@ class MapVerb : public Verb {
     if (judgement_) text += "\n" + judgement_->text(width);
     if (timing_) text += "\n" + timing_text(*timing_, width);
     const std::string assumed = result.model == CostModel::predicted ? assumed_line(instance.topology) : "";
-    const std::string remarks = bottlenecks_remark(comparison, width) + limits_remark(instance) + slots_remark(instance) +
-                                assumed + remarks_on(result, judgement_.has_value());
+    const std::string remarks = bottlenecks_remark(comparison, width) + limits_remark(instance) +
+                                slots_remark(instance) + assumed + remarks_on(result, judgement_.has_value());
     text += "\n" + remarks + (remarks.empty() ? "" : "\n");
     text += fmt::format("next: rankloom eval {} {} {}{}\n",
                         shell_quote(output_.empty() || output_ == "-" ? "FILE" : output_), instance.default_name,

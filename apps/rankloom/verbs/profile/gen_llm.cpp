@@ -81,8 +81,7 @@ class GenLlm : public Verb {
     return json;
   }
 
-  static std::string to_text(const TrainingJob& job, const std::vector<StepTraffic>& traffic,
-                             std::size_t width) {
+  static std::string to_text(const TrainingJob& job, const std::vector<StepTraffic>& traffic, std::size_t width) {
     std::string text = fmt::format("{}: tp {} x cp {} x pp {} x dp {}, ep {}; {} of {}; {:.1f} billion parameters\n\n",
                                    counted(job.ranks(), "rank"), job.tensor, job.context, job.pipeline, job.data,
                                    job.expert, counted(job.micro_batches, "micro-batch"),
