@@ -5,6 +5,7 @@
 
 #include "rankloom/report/experiment/experiment_tables.hpp"
 #include "rankloom/report/experiment/plot.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom {
 namespace {
