@@ -79,7 +79,7 @@ for (const [machine, kinds] of [["torus:4x4x4 core:1", 3], ["fattree:k=4 core:4"
     assert.ok((await page.locator("#verdict .glance dd").last().innerText()).endsWith(`after: ${network.labels[node]}`));
   });
 
-for (const [machine, named] of [["torus:8x8x8=10GB/s core:1", /along [xyz]/], ["fattree:8,8,8/4,4,1=10GB/s core:1", /between middle switches and top switches/], ["dragonfly:16,8,4=10GB/s core:1", /within groups|between groups|between nodes and switches/]])
+for (const [machine, named] of [["torus:8x8x8 core:1", /along [xyz]/], ["fattree:8,8,8/4,4,1 core:1", /between middle switches and top switches/], ["dragonfly:16,8,4 core:1", /within groups|between groups|between nodes and switches/]])
   check(`The first screen of a report for ${machine} names the busiest link, where the gain is, and the node of a rank`, async (browser) => {
     rankloom(browser.folder, "report", "gen:stencil3d:size=8x8x8,shuffle", "-t", machine, "-o", "first.html");
     for (const [width, height] of [[1400, 900], [390, 844]]) {
