@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench/system: whether the ranks of training jobs communicate faster in the order of `auto` than in the order of the
-// list of nodes: simulated times of the communication of one step, and how long the commands take for 100,000 GPUs.
+// list of nodes: simulated times of the communication of one step, measured times of torch in a virtual cluster, and how
+// long the commands take for 100,000 GPUs. Without torch or root, nothing is measured in a virtual cluster.
 //
 //   bench_training [PROGRAMS] [PART OF A NAME]
 #include <algorithm>
@@ -154,6 +155,23 @@ std::optional<Usage> measure_scale(const std::string& programs) {
   return total;
 }
 
+/// How many times faster a step of torch is in the order of `auto`, as torch_orders.py measures it.
+std::optional<double> measure_torch(const std::string& programs) {
+  std::fflush(stdout);
+  const std::string command = fmt::format("python3 '{}/torch_orders.py' '{}'", RANKLOOM_BENCH_PROGRAMS, programs);
+  std::FILE* const pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) return std::nullopt;
+  std::string text;
+  std::array<char, 4096> part;
+  for (std::size_t size; (size = std::fread(part.data(), 1, part.size(), pipe)) > 0;) text.append(part.data(), size);
+  const bool succeeded = ::pclose(pipe) == 0;
+  const auto last = text.find_last_of('\n', text.size() < 2 ? text.npos : text.size() - 2) + 1;
+  fmt::print("{}", succeeded ? text.substr(0, last) : "torch in a virtual cluster: " + text);
+  if (!succeeded) return std::nullopt;
+  const auto figures = nlohmann::json::parse(text.substr(last), nullptr, false);
+  return figures.is_object() && figures.contains("ratio") ? std::optional(figures["ratio"].get<double>()) : std::nullopt;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -200,6 +218,7 @@ int main(int argc, char** argv) {
     return std::exp(sum / static_cast<double>(values.size()));
   };
   const auto scale = wanted.empty() ? measure_scale(programs) : std::nullopt;
+  const auto measured = wanted.empty() || wanted == "torch" ? measure_torch(programs) : std::nullopt;
   bench::Goals goals;
   goals.at_most("auto / list, simulated, worst", worst, 1.0, 1.0);
   const auto mean_cut = geometric_mean(cut), mean_fragmented = geometric_mean(fragmented);
@@ -209,5 +228,6 @@ int main(int argc, char** argv) {
   goals.at_most("98,304 GPUs: generate, map and emit, seconds", scale ? std::optional(scale->seconds) : std::nullopt,
                 30, 10);
   goals.at_most("98,304 GPUs: memory, GiB", scale ? std::optional(scale->gibibytes) : std::nullopt, 4, 4);
+  if (measured) goals.at_least("list / auto, a step of torch in a virtual cluster, measured", measured, 1.5, 2);
   return bench::finish("training", goals.reached() && !failed, goals.sentence(), {{"figures", goals.figures()}});
 }

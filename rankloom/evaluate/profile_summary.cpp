@@ -104,6 +104,25 @@ std::vector<OperationTotal> operations_of(const std::vector<Collective>& collect
   return list;
 }
 
+/// Those with the most bytes. Equal calls on a communicator are added up, whatever their sizes.
+std::vector<GroupTotal> groups_of(const std::vector<Collective>& collectives, std::size_t top) {
+  std::map<std::pair<std::uint32_t, CollectiveOp>, GroupTotal> totals;
+  for (const Collective& collective : collectives) {
+    GroupTotal& total = totals[{collective.communicator, collective.op}];
+    total.communicator = collective.communicator;
+    total.op = collective.op;
+    total.calls += collective.count;
+    total.bytes += collective.count * collective.bytes;
+  }
+  std::vector<GroupTotal> list;
+  list.reserve(totals.size());
+  for (const auto& [key, total] : totals) list.push_back(total);
+  std::stable_sort(list.begin(), list.end(),
+                   [](const GroupTotal& a, const GroupTotal& b) { return a.bytes > b.bytes; });
+  if (list.size() > top) list.resize(top);
+  return list;
+}
+
 /// The traffic of the collectives alone, on the recorded hosts.
 Volume collective_volume(const Profile& profile, CollectiveModel model) {
   Profile collectives;
@@ -152,16 +171,17 @@ std::optional<TimeShare> time_of(const std::vector<RankActivity>& activity) {
 
 }  // namespace
 
-Result<ProfileSummary> summarise(const Profile& profile, CollectiveModel model, std::size_t max_pairs) {
+Result<ProfileSummary> summarise(const Profile& profile, CollectiveModel model, std::size_t top) {
   if (auto fits = check_traffic_fits(profile, model); !fits) return propagate(fits);
   ProfileSummary summary;
   summary.ranks = profile.rank_count();
   count_point_to_point(profile.point_to_point, summary);
   summary.traffic = traffic(profile, model);
-  HeaviestPairs heaviest(max_pairs);
+  HeaviestPairs heaviest(top);
   for_each_pair(summary.traffic, [&](Rank a, Rank b, const Volume& volume) { heaviest.offer({a, b, volume}); });
   summary.heaviest = std::move(heaviest).result();
   summary.operations = operations_of(profile.collectives);
+  summary.groups = groups_of(profile.collectives, top);
   summary.collectives = collective_volume(profile, model);
   summary.time = time_of(profile.activity);
   summary.location = location_of(profile.locations);

@@ -29,6 +29,14 @@ struct OperationTotal {
   double bytes = 0;  ///< Of all blocks of all calls.
 };
 
+/// One operation on one communicator.
+struct GroupTotal {
+  std::uint32_t communicator = 0;  ///< Index into Profile::communicators.
+  CollectiveOp op{};
+  double calls = 0;
+  double bytes = 0;  ///< Of all blocks of all calls.
+};
+
 /// Summed over all ranks.
 struct TimeShare {
   double seconds_in_mpi = 0;
@@ -53,6 +61,7 @@ struct ProfileSummary {
   Volume to_itself;
   Volume collectives;                        ///< As expanded by the collective model.
   std::vector<OperationTotal> operations;    ///< In descending order of bytes.
+  std::vector<GroupTotal> groups;            ///< With the most bytes, in descending order.
   std::uint64_t pairs = 0;                   ///< Pairs of ranks with point-to-point traffic.
   std::uint32_t ranks_without_partners = 0;  ///< Ranks without point-to-point traffic.
   double mean_partners = 0;
@@ -63,8 +72,8 @@ struct ProfileSummary {
   std::optional<LocationSummary> location;
 };
 
-/// O(edges log degree). Fails if the expanded collectives do not fit into memory.
-Result<ProfileSummary> summarise(const Profile& profile, CollectiveModel model, std::size_t max_pairs);
+/// O(edges log degree). With at most `top` pairs and groups. Fails if the expanded collectives do not fit into memory.
+Result<ProfileSummary> summarise(const Profile& profile, CollectiveModel model, std::size_t top);
 
 /// One phase as a profile. `name` is the name of the phase or its number, counted from 1.
 Result<Profile> extract_phase(const Profile& profile, const std::string& name);

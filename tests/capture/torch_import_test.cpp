@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: traces of PyTorch and logs of NCCL. All texts are written by hand after the sources and the documentation of
-// PyTorch, Kineto and NCCL; none was recorded on GPUs.
+// tests: traces of PyTorch and logs of NCCL. The texts are written by hand after the sources and the documentation of
+// PyTorch, Kineto and NCCL. The files in tests/data/torch were written by PyTorch 2.11 with NCCL 2.28 on one GPU, and
+// with gloo on four ranks; they are shortened to the records of communication.
 #include <filesystem>
 #include <fstream>
 
@@ -210,6 +211,59 @@ TEST(Chakra, ErrorsNameTheRecordAndTheLine) {
                              {"{\"schema\": \"1\"}", 1, "no \"nodes\""},
                              {chakra_file("\n" + chakra_node("broadcast", 2, 2, 0, 0, 0)), 4, "record 0: the ranks"},
                          });
+}
+
+Result<Imported> import_data(const std::string& name) {
+  return import_path(RANKLOOM_TEST_DATA "/torch/" + name);
+}
+
+/// Calls and bytes of one rank with NCCL: two allreduces, in the default group and in the group "tp"; in the default
+/// group an allgather, a reduce-scatter, an all-to-all, a broadcast and a barrier. Each has 1,000 elements of 2 bytes.
+void expect_calls_of_nccl(const Profile& profile) {
+  EXPECT_EQ(profile.rank_count(), 1u);
+  std::map<CollectiveOp, std::pair<double, double>> found;  // calls, bytes
+  for (const Collective& call : profile.collectives) {
+    found[call.op].first += call.count;
+    found[call.op].second += call.count * call.bytes;
+  }
+  const std::map<CollectiveOp, std::pair<double, double>> expected{
+      {CollectiveOp::allreduce, {2, 4000}}, {CollectiveOp::allgather, {1, 2000}},
+      {CollectiveOp::reduce_scatter, {1, 2000}}, {CollectiveOp::alltoall, {1, 2000}},
+      {CollectiveOp::bcast, {1, 2000}}, {CollectiveOp::barrier, {1, 0}}};
+  EXPECT_EQ(found, expected);
+}
+
+TEST(FilesOfNccl, HaveTheCallsOfTheProgram) {
+  for (const char* const name : {"nccl_kineto_rank_0.json", "nccl_execution_rank_0.json", "nccl_flight_recorder_rank_0.json"}) {
+    SCOPED_TRACE(name);
+    const auto imported = import_data(name);
+    ASSERT_TRUE(imported) << to_string(imported.error());
+    expect_calls_of_nccl(imported->profile);
+  }
+}
+
+/// The log of NCCL has the barrier as an allreduce of one number of four bytes, and no reduce-scatter of a single rank.
+TEST(FilesOfNccl, LogsHaveTheCallsOfTheLibrary) {
+  const auto imported = import_data("nccl.log");
+  ASSERT_TRUE(imported) << to_string(imported.error());
+  const Profile& profile = imported->profile;
+  EXPECT_EQ(profile.communicators.size(), 2u);
+  EXPECT_EQ(find_call(profile, CollectiveOp::allreduce, 0, 4).count, 1);
+  EXPECT_EQ(find_call(profile, CollectiveOp::allgather, 0, 2000).count, 1);
+  EXPECT_EQ(find_call(profile, CollectiveOp::alltoall, 0, 2000).count, 1);
+  EXPECT_EQ(find_call(profile, CollectiveOp::bcast, 0, 2000).count, 1);
+}
+
+TEST(FilesOfGloo, AreRefusedBecauseTheyHaveNoGroups) {
+  for (const char* const name : {"gloo_kineto_rank_0.json", "gloo_execution_rank_0.json"}) {
+    const auto imported = import_data(name);
+    ASSERT_FALSE(imported) << name;
+    EXPECT_THAT(imported.error().what, ::testing::HasSubstr("calls of torch.distributed, but not their groups and bytes"));
+    EXPECT_THAT(imported.error().hint, ::testing::HasSubstr("rankloom record"));
+  }
+  const auto dump = import_data("gloo_flight_recorder_rank_0.json");
+  ASSERT_FALSE(dump);
+  EXPECT_THAT(dump.error().what, ::testing::HasSubstr("process group"));
 }
 
 std::string flight_entry(const std::string& name, const std::string& group, int in, int out) {

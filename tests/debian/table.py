@@ -41,7 +41,7 @@ SLURM_PROOFS = {
 MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 # name in the results → the Debian package with its version
 PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich", "slurm": "slurmctld", "hwloc": "libhwloc-dev", "gcc": "libstdc++6", "cmake": "cmake", "simgrid": "libsimgrid-dev",
-            "scotch": "libscotch-dev", "eigen": "libeigen3-dev", "fmt": "libfmt-dev", "cli11": "libcli11-dev"}
+            "scotch": "libscotch-dev", "eigen": "libeigen3-dev", "fmt": "libfmt-dev", "cli11": "libcli11-dev", "torch": "python3-torch"}
 
 
 def test_results(reports):

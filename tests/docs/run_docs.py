@@ -7,7 +7,8 @@ the rest is what they printed; blocks marked `python` are run by --python, each 
 of one page run one after another in one temporary folder with rankloom on the PATH; a command that fails, fails the page. A
 block is left out when the line before its fence is
 <!-- skip: why it cannot run here -->, or tree or built, which mapper_example_test.py runs; when it is <!-- root: why it needs root --> the block runs for root alone, and when it
-is <!-- slurm: why it needs Slurm --> for root where Slurm is installed and its plugin was built; <!-- pmix: why --> where srun also starts programs of Open MPI; <!-- python: why --> where Python is run.
+is <!-- slurm: why it needs Slurm --> for root where Slurm is installed and its plugin was built; <!-- pmix: why --> where srun also starts programs of Open MPI; <!-- torch: why --> for root where
+torch is installed with the backends MPI and gloo; <!-- python: why --> where Python is run. `examples/` is that of the source.
 
     run_docs.py --program build/bin/rankloom README.md docs/*.md
 """
@@ -25,10 +26,12 @@ SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
 sys.path.insert(0, str(SUPPORT))
 import installed_mpi  # noqa: E402
 import installed_slurm  # noqa: E402
+import installed_torch  # noqa: E402
 
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 KEEP_LOADED = SUPPORT / "keep_loaded.c"  # part of programs that mpicc builds
 FENCE = re.compile(r"^\s*```\s*(\w*)")
-LEFT_OUT = re.compile(r"<!--\s*(skip|tree|built|root|slurm|pmix|python):\s*\S.*-->")
+LEFT_OUT = re.compile(r"<!--\s*(skip|tree|built|root|slurm|pmix|torch|python):\s*\S.*-->")
 
 
 def left_out(line, program, python):
@@ -36,7 +39,8 @@ def left_out(line, program, python):
     kind = found.group(1) if found else ""
     root = os.geteuid() == 0
     slurm = shutil.which("slurmctld", path=os.environ.get("PATH", "") + ":/usr/sbin") and (program.parent.parent / "lib/slurm/select_cons_tres.so").exists()
-    possible = {"python": python, "root": root, "slurm": root and slurm, "pmix": root and slurm and installed_slurm.has_pmix()}
+    possible = {"python": python, "root": root, "slurm": root and slurm, "pmix": root and slurm and installed_slurm.has_pmix(),
+                "torch": kind == "torch" and root and not installed_torch.missing("mpi") and not installed_torch.missing("gloo")}
     return kind in ("skip", "tree", "built") or not possible.get(kind, True)
 
 
@@ -83,6 +87,7 @@ def run_page(page, program, python):
                PYTHONPATH=str(program.parent.parent / "python"), PYTHONDONTWRITEBYTECODE="1",
                PKG_CONFIG_PATH=str(program.parent.parent / "lib/pkgconfig"), OMPI_LDFLAGS=str(KEEP_LOADED))
     with tempfile.TemporaryDirectory(prefix="docs-") as folder:
+        pathlib.Path(folder, "examples").symlink_to(EXAMPLES)
         for line, commands in blocks(page.read_text(), program, python):
             done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", commands], cwd=folder, env=env, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)

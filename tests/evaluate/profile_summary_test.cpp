@@ -45,6 +45,23 @@ TEST(ProfileSummary, AddsCollectivesAccordingToTheModel) {
   EXPECT_EQ(summary->heaviest[0].volume.bytes, 170);
 }
 
+TEST(ProfileSummary, AddsUpTheCallsOfEveryGroup) {
+  Profile profile = small_profile();
+  profile.communicators.push_back({"pair", {Rank{1}, Rank{3}}});
+  profile.collectives.push_back({.communicator = 1, .op = CollectiveOp::allreduce, .root = 0, .bytes = 30, .count = 2});
+  profile.collectives.push_back({.communicator = 1, .op = CollectiveOp::allreduce, .root = 0, .bytes = 5, .count = 1});
+  profile.collectives.push_back({.communicator = 1, .op = CollectiveOp::bcast, .root = 0, .bytes = 1, .count = 1});
+  const auto summary = summarise(profile, CollectiveModel::none, 2);
+  ASSERT_TRUE(summary);
+  ASSERT_EQ(summary->groups.size(), 2u) << "the largest";
+  EXPECT_EQ(summary->groups[0].communicator, 1u);
+  EXPECT_EQ(summary->groups[0].op, CollectiveOp::allreduce);
+  EXPECT_EQ(summary->groups[0].calls, 3);
+  EXPECT_EQ(summary->groups[0].bytes, 65);
+  EXPECT_EQ(summary->groups[1].communicator, 0u);
+  EXPECT_EQ(summary->groups[1].bytes, 20);
+}
+
 TEST(ProfileSummary, ListsTheHeaviestPairsLikeACompleteSort) {
   Random random(3);
   CommGraphBuilder builder(30);

@@ -88,7 +88,11 @@ Result<void> write_files(const VirtualCluster& cluster, const std::string& progr
 }
 
 Result<void> write_state(const VirtualCluster& cluster) {
-  Json json{{"hosts", Json::array()}, {"slots", cluster.options.slots}, {"rate", cluster.options.rate}};
+  Json json{{"hosts", Json::array()},
+            {"slots", cluster.options.slots},
+            {"rate", cluster.options.rate},
+            {"switches", cluster.options.switches},
+            {"uplink", uplink_rate(cluster.options)}};
   const auto entry = [](const VirtualHost& host) {
     return Json{{"name", host.name}, {"holder", host.holder}, {"network", host.inode}};
   };
@@ -166,16 +170,41 @@ std::string rate_limit_command(double rate, const std::string& rate_text, const 
   return fmt::format("qdisc add dev {} root tbf rate {} burst {} latency 50ms\n", device, rate_text, burst);
 }
 
-/// Connects every host to the bridge by a pair of virtual Ethernet devices. Both ends limit what they send.
+std::uint32_t switch_of_host(const VirtualClusterOptions& options, std::size_t host) {
+  return static_cast<std::uint32_t>(host * options.switches / options.hosts);
+}
+
+/// Connects every host to its switch, and every switch to the root switch if there are several, by pairs of virtual
+/// Ethernet devices. Both ends limit what they send.
 Result<void> connect_hosts(const VirtualCluster& cluster) {
   const std::string& rate_text = cluster.options.rate;
+  const std::string& uplink_text = uplink_rate(cluster.options);
   auto rate = parse_rate(rate_text);
   if (!rate) return propagate(rate);
-  std::string links = "link add br0 type bridge\nlink set br0 up\nlink set lo up\n";
+  auto uplink = parse_rate(uplink_text);
+  if (!uplink) return propagate(uplink);
+  std::string links = "link set lo up\n";
   std::string limits;
+  const auto add_switch = [&](const std::string& name) {
+    links += fmt::format("link add {0} type bridge\nlink set {0} up\n", name);
+  };
+  const auto connect = [&](const std::string& port, const std::string& to) {
+    links += fmt::format("link set {0} master {1}\nlink set {0} up\n", port, to);
+  };
+  for (std::uint32_t i = 0; i < cluster.options.switches; ++i) add_switch(fmt::format("switch{}", i));
+  if (cluster.options.switches > 1) {
+    add_switch("root");
+    for (std::uint32_t i = 0; i < cluster.options.switches; ++i) {
+      links += fmt::format("link add uplink{0} type veth peer name downlink{0}\n", i);
+      connect(fmt::format("uplink{}", i), fmt::format("switch{}", i));
+      connect(fmt::format("downlink{}", i), "root");
+      for (const char* const end : {"uplink", "downlink"})
+        limits += rate_limit_command(*uplink, uplink_text, fmt::format("{}{}", end, i));
+    }
+  }
   for (std::size_t i = 0; i < cluster.hosts.size(); ++i) {
     links += fmt::format("link add port{} type veth peer name eth0 netns {}\n", i, cluster.hosts[i].holder);
-    links += fmt::format("link set port{0} master br0\nlink set port{0} up\n", i);
+    connect(fmt::format("port{}", i), fmt::format("switch{}", switch_of_host(cluster.options, i)));
     limits += rate_limit_command(*rate, rate_text, fmt::format("port{}", i));
   }
   if (auto done = configure_network("ip", cluster.bridge, links); !done) return done;
@@ -207,6 +236,10 @@ Result<double> parse_rate(const std::string& rate) {
               "give a number with kbit, mbit or gbit, such as 400mbit, or none");
 }
 
+const std::string& uplink_rate(const VirtualClusterOptions& options) {
+  return options.uplink.empty() ? options.rate : options.uplink;
+}
+
 Result<void> check_virtual_cluster_support(std::string_view os_release) {
   if (::geteuid() != 0) {
     return fail(Code::environment, at("lab"), "creating network namespaces needs root",
@@ -233,6 +266,12 @@ Result<VirtualCluster> start_virtual_cluster(const VirtualClusterOptions& option
     return fail(Code::usage, at("--hosts"),
                 fmt::format("cannot start {} hosts with {} slots each", options.hosts, options.slots),
                 fmt::format("use 1 to {} hosts with 1 to {} slots each", max_hosts, max_slots));
+  }
+  if (auto valid = parse_rate(uplink_rate(options)); !valid) return propagate(valid);
+  if (options.switches < 1 || options.switches > options.hosts) {
+    return fail(Code::usage, at("--switches"),
+                fmt::format("cannot distribute {} hosts over {} switches", options.hosts, options.switches),
+                fmt::format("use 1 to {} switches: every switch needs a host", options.hosts));
   }
   if (auto supported = check_virtual_cluster_support(options.os_release); !supported) return propagate(supported);
   const std::string directory = directory_of(options.name);
@@ -283,6 +322,8 @@ Result<VirtualCluster> find_virtual_cluster(const std::string& name) {
   cluster.directory = directory;
   cluster.options.slots = json.value("slots", 1U);
   cluster.options.rate = json.value("rate", std::string("none"));
+  cluster.options.switches = json.value("switches", 1U);
+  cluster.options.uplink = json.value("uplink", std::string());
   const auto read_host = [](const Json& entry) {
     return VirtualHost{entry.value("name", std::string()), entry.value("holder", 0),
                        entry.value("network", std::uint64_t{0})};
@@ -339,18 +380,30 @@ Result<void> enter_virtual_host(const VirtualCluster& cluster, const std::string
 MachineSpec virtual_cluster_machine(const VirtualCluster& cluster) {
   std::vector<std::uint32_t> cpus = CpuSet::allowed().value_or(CpuSet()).members();
   if (cpus.empty()) cpus.push_back(0);
-  const double rate = parse_rate(cluster.options.rate).value_or(0);
   constexpr double shared_memory_inverse_bandwidth = 0.5;  // nanoseconds per byte on a small machine
-  const double link_inverse_bandwidth =
-      rate > 0 ? std::max(8e9 / rate, shared_memory_inverse_bandwidth) : 2 * shared_memory_inverse_bandwidth;
+  // Of a link, or of the one below if that is slower.
+  const auto inverse_bandwidth = [](const std::string& rate_text, double below) {
+    const double rate = parse_rate(rate_text).value_or(0);
+    return rate > 0 ? std::max(8e9 / rate, below) : below;
+  };
+  const double of_link = parse_rate(cluster.options.rate).value_or(0) > 0
+                             ? inverse_bandwidth(cluster.options.rate, shared_memory_inverse_bandwidth)
+                             : 2 * shared_memory_inverse_bandwidth;
+  const Cost link{of_link, 0}, uplink{inverse_bandwidth(uplink_rate(cluster.options), of_link), 0};
   MachineSpec machine;
   machine.text = "lab " + cluster.options.name;
   machine.root.kind = "machine";
-  machine.root.between = Cost{link_inverse_bandwidth, 0};
-  for (const VirtualHost& host : cluster.hosts) {
+  machine.root.between = cluster.options.switches > 1 ? uplink : link;
+  if (cluster.options.switches > 1) {
+    ObjectSpec added;
+    added.kind = "switch";
+    added.between = link;
+    machine.root.children.assign(cluster.options.switches, added);
+  }
+  for (std::size_t i = 0; i < cluster.hosts.size(); ++i) {
     ObjectSpec node;
     node.kind = "node";
-    node.name = host.name;
+    node.name = cluster.hosts[i].name;
     node.between = Cost{shared_memory_inverse_bandwidth, 0};
     for (std::uint32_t slot = 0; slot < cluster.options.slots; ++slot) {
       ObjectSpec core;
@@ -358,7 +411,10 @@ MachineSpec virtual_cluster_machine(const VirtualCluster& cluster) {
       core.os_index = cpus[slot % cpus.size()];
       node.children.push_back(std::move(core));
     }
-    machine.root.children.push_back(std::move(node));
+    ObjectSpec& parent = cluster.options.switches > 1
+                             ? machine.root.children[switch_of_host(cluster.options, i)]
+                             : machine.root;
+    parent.children.push_back(std::move(node));
   }
   return machine;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // place/virtual_cluster: a cluster on one machine, for trying launchers. Every host is a set of Linux namespaces
-// (network, host name, shared memory, mounts). A bridge connects the hosts by links of limited rate. Processes and
-// files are those of the machine. It needs root. When its processes have ended, only a directory in /run is left.
+// (network, host name, shared memory, mounts). Bridges connect the hosts by links of limited rate: one, or one for each
+// switch below a root switch. Processes and files are those of the machine. It needs root. When its processes have
+// ended, only a directory in /run is left.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,15 @@ struct VirtualClusterOptions {
   std::uint32_t hosts = 4;
   std::uint32_t slots = 4;       ///< Cores of each virtual host; all hosts share the cores of the machine.
   std::string rate = "400mbit";  ///< Rate of every link in the notation of tc; "none": unlimited.
+  std::uint32_t switches = 1;    ///< Hosts are distributed evenly over them, in their order.
+  std::string uplink = {};       ///< Rate between a switch and the root switch, if there are several; empty: as rate.
   std::string os_release = {};   ///< The text of /etc/os-release, for hints.
 };
 
 struct VirtualCluster {
   VirtualClusterOptions options;
   std::vector<VirtualHost> hosts;
-  VirtualHost bridge;     ///< The network namespace that contains the bridge.
+  VirtualHost bridge;     ///< The network namespace that contains the switches.
   std::string directory;  ///< /run/rankloom-lab/NAME
 };
 
@@ -54,5 +57,7 @@ MachineSpec virtual_cluster_machine(const VirtualCluster& cluster);
 
 /// "400mbit" → 4e8 bits per second; 0 for "none". Fails for rates that tc does not accept.
 Result<double> parse_rate(const std::string& rate);
+/// The rate between a switch and the root switch.
+const std::string& uplink_rate(const VirtualClusterOptions& options);
 
 }  // namespace rankloom

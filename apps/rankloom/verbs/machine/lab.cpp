@@ -79,15 +79,19 @@ class LabVerb : public Verb {
     };
     count("--hosts", "number of hosts", options_.hosts, "4");
     count("--slots", "slots per host", options_.slots, "4");
-    add_value(app,
-              {"--rate", "RATE", "bandwidth of every link: 400mbit, 10gbit, or none for no limit", "lab", "400mbit"},
-              [this](std::string_view value) -> Result<void> {
-                options_.rate = std::string(value);
-                has_size_ = true;
-                auto rate = parse_rate(options_.rate);
-                if (!rate) return propagate(rate);
-                return {};
-              });
+    count("--switches", "number of switches below a root switch, over which the hosts are distributed evenly",
+          options_.switches, "1");
+    const auto rate = [&](const char* name, const char* help, std::string& field, const char* text) {
+      add_value(app, {name, "RATE", help, "lab", text}, [this, &field](std::string_view value) -> Result<void> {
+        field = std::string(value);
+        has_size_ = true;
+        auto valid = parse_rate(field);
+        if (!valid) return propagate(valid);
+        return {};
+      });
+    };
+    rate("--rate", "bandwidth of every link: 400mbit, 10gbit, or none for no limit", options_.rate, "400mbit");
+    rate("--uplink", "bandwidth between a switch and the root switch; by default as --rate", options_.uplink, "");
   }
 
   Result<int> up(const Session& session) {
@@ -98,8 +102,9 @@ class LabVerb : public Verb {
     if (session.json) {
       print_json(to_json(*lab));
     } else {
-      print(fmt::format("{} is up: {} hosts with {} slots, {} to {}, {} per link\n", name_, lab->hosts.size(),
-                        lab->options.slots, lab->hosts.front().name, lab->hosts.back().name, lab->options.rate));
+      print(fmt::format("{} is up: {} hosts with {} slots, {} to {}, {} per link{}\n", name_, lab->hosts.size(),
+                        lab->options.slots, lab->hosts.front().name, lab->hosts.back().name, lab->options.rate,
+                        describe_switches(*lab)));
     }
     return success;
   }
@@ -148,8 +153,8 @@ class LabVerb : public Verb {
       if (!lab) continue;
       labs.push_back(to_json(*lab));
       if (!session.json)
-        print(fmt::format("{}: {} hosts with {} slots, {} per link\n", name, lab->hosts.size(), lab->options.slots,
-                          lab->options.rate));
+        print(fmt::format("{}: {} hosts with {} slots, {} per link{}\n", name, lab->hosts.size(), lab->options.slots,
+                          lab->options.rate, describe_switches(*lab)));
     }
     if (session.json) print_json(Json{{"labs", labs}});
     return success;
@@ -166,10 +171,20 @@ class LabVerb : public Verb {
     return success;
   }
 
+  static std::string describe_switches(const VirtualCluster& lab) {
+    if (lab.options.switches == 1) return {};
+    return fmt::format(", {} switches with uplinks of {}", lab.options.switches, uplink_rate(lab.options));
+  }
+
   static Json to_json(const VirtualCluster& lab) {
     Json hosts = Json::array();
     for (const VirtualHost& host : lab.hosts) hosts.push_back(host.name);
-    return {{"name", lab.options.name}, {"hosts", hosts}, {"slots", lab.options.slots}, {"rate", lab.options.rate}};
+    return {{"name", lab.options.name},
+            {"hosts", hosts},
+            {"slots", lab.options.slots},
+            {"rate", lab.options.rate},
+            {"switches", lab.options.switches},
+            {"uplink", uplink_rate(lab.options)}};
   }
 
   CLI::App *up_ = nullptr, *exec_ = nullptr, *topo_ = nullptr, *list_ = nullptr, *down_ = nullptr;

@@ -38,7 +38,7 @@ class ShowVerb : public Verb {
         {"--phase", "PHASE", "show one phase instead of the complete run, by its number (from 1) or its name", "input"},
         phase_);
     OptionList list;
-    list.count("top", top_, "how many of the pairs with the most traffic are shown");
+    list.count("top", top_, "how many of the pairs, and of the groups, with the most traffic are shown");
     list.count("map", map_, "maximum number of rows of the heat map; 0: no heat map", 0, 200);
     for (const Option& option : list.all()) add_listed(app, option, "output", option.set);
   }
@@ -74,6 +74,7 @@ class ShowVerb : public Verb {
     std::string text =
         head(profile, summary) + "\n" + volumes(summary, collective_model(profile_.collectives, profile));
     if (!summary.operations.empty()) text += "\n" + operations(summary);
+    if (profile.communicators.size() > 1 && !summary.groups.empty()) text += "\n" + groups(profile, summary);
     if (!profile.sizes.empty()) text += "\n" + sizes(profile);
     if (summary.time) text += "\n" + time(*summary.time);
     if (phase_.empty() && !phases.empty()) text += "\n" + phase_table(phases);
@@ -144,6 +145,33 @@ class ShowVerb : public Verb {
     return table.text(width_);
   }
 
+  /// "0, 2, 4, ... 62 (32 ranks)".
+  static std::string describe_members(const Profile& profile, const Communicator& communicator) {
+    constexpr std::size_t max_shown = 8;
+    const std::vector<Rank>& members = communicator.members;
+    if (members.empty()) return fmt::format("all {} ranks", profile.rank_count());
+    std::string text;
+    for (std::size_t at = 0; at < members.size() && (members.size() <= max_shown || at + 1 < max_shown); ++at)
+      text += fmt::format("{}{}", at == 0 ? "" : ", ", index(members[at]));
+    if (members.size() > max_shown)
+      text += fmt::format(", ... {} ({} ranks)", index(members.back()), members.size());
+    return text;
+  }
+
+  std::string groups(const Profile& profile, const ProfileSummary& summary) const {
+    Table table({{"groups with the most traffic"},
+                 {"name"},
+                 {"collective"},
+                 {"calls", right},
+                 {"bytes passed by the program", right}});
+    for (const GroupTotal& total : summary.groups) {
+      const Communicator& communicator = profile.communicators[total.communicator];
+      table.row({describe_members(profile, communicator), communicator.name,
+                 std::string(to_string(total.op)), format_count(std::round(total.calls)), format_bytes(total.bytes)});
+    }
+    return table.text(width_);
+  }
+
   std::string sizes(const Profile& profile) const {
     double max_count = 0;
     for (const auto& [size, count] : profile.sizes) max_count = std::max(max_count, static_cast<double>(count));
@@ -204,6 +232,17 @@ class ShowVerb : public Verb {
     for (const OperationTotal& total : summary.operations) {
       json["collectives"]["operations"].push_back(
           {{"operation", to_string(total.op)}, {"calls", total.calls}, {"bytes", total.bytes}});
+    }
+    json["collectives"]["groups"] = Json::array();
+    for (const GroupTotal& total : summary.groups) {
+      const Communicator& communicator = profile.communicators[total.communicator];
+      Json ranks = Json::array();
+      for (const Rank rank : communicator.members) ranks.push_back(index(rank));
+      json["collectives"]["groups"].push_back({{"name", communicator.name},
+                                               {"ranks", ranks},  // empty: all
+                                               {"operation", to_string(total.op)},
+                                               {"calls", total.calls},
+                                               {"bytes", total.bytes}});
     }
     json["partners"] = {{"mean", summary.mean_partners},
                         {"max", summary.max_partners},

@@ -49,7 +49,10 @@ class ChakraReader final : public RankFileReader {
     JsonRecords nodes(text);
     for (std::uint64_t number = 0; const auto node = nodes.next(); ++number) {
       const bool has_groups = node->value.find(group_node) != std::string_view::npos;
-      if (!has_groups && node->value.find("\"collective_name\"") == std::string_view::npos) continue;
+      if (!has_groups && node->value.find("\"collective_name\"") == std::string_view::npos) {
+        if (node->value.find("\"c10d::") != std::string_view::npos) records_.calls.add_unknown_call();
+        continue;
+      }
       const nlohmann::json json = parse_json(node->value);
       if (!json.is_object()) {
         return input_error(file, node->value.data(), fmt::format("record {} is not an object of JSON", number),

@@ -50,6 +50,7 @@ std::optional<TorchCall> find_torch_call(std::string_view name) {
       {"barrier", CollectiveOp::barrier},
   };
   const std::string letters = letters_of(name);
+  if (letters.starts_with("broadcastunique")) return std::nullopt;  // the id of a new communicator, over the store
   if (letters == "send" || letters == "isend") return TorchCall{.kind = Kind::send};
   if (letters.starts_with("recv") || letters == "irecv") return TorchCall{.kind = Kind::receive};
   for (const Prefix& entry : prefixes) {
@@ -186,6 +187,13 @@ Result<Imported> GroupCalls::finish(const FileContents& last_file, const std::st
   for (const Group& group : groups_) {
     ranks = std::max<std::uint64_t>(ranks, group.members.empty() ? group.size : 0);
     for (const std::uint32_t rank : group.members) ranks = std::max(ranks, std::uint64_t{rank} + 1);
+  }
+  if (traffic.empty() && exchanged_.empty() && reports_.empty() && unknown_calls_ > 0) {
+    return fail(Code::bad_input, at(source),
+                fmt::format("the files name {} calls of torch.distributed, but not their groups and bytes, which PyTorch "
+                            "writes for NCCL",
+                            unknown_calls_),
+                "give traces of a run with NCCL, or record a run with the backend MPI: rankloom record -- mpirun ...");
   }
   if (traffic.empty() && exchanged_.empty() && reports_.empty()) {
     return fail(Code::bad_input, at(source), "the files contain no communication",

@@ -66,6 +66,8 @@ class GroupCalls {
   void add_exchange(std::uint32_t group, const std::vector<double>& bytes);
   void add_message(TorchCall::Kind kind, std::uint32_t peer, double bytes);
   void leave_out(std::string_view name) { ++left_out_[std::string(name)]; }
+  /// A call whose group and bytes are not in the file. It counts only in the error for files without any other calls.
+  void add_unknown_call() { ++unknown_calls_; }
 
   /// The profile of all files.
   Result<Imported> finish(const FileContents& last_file, const std::string& source, std::string_view format) const;
@@ -88,6 +90,7 @@ class GroupCalls {
   TrafficAccumulator sent_, exchanged_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<double, double>> received_;  // bytes, messages
   std::map<std::string, std::uint64_t> left_out_;
+  std::uint64_t unknown_calls_ = 0;
 };
 
 /// Reads the files of the ranks of one job, one after the other.

@@ -67,7 +67,10 @@ class KinetoReader final : public RankFileReader {
     const bool on_cpu = text.find("record_param_comms") != text.npos;
     JsonRecords events(text);
     for (std::uint64_t number = 0; const auto event = events.next(); ++number) {
-      if (event->value.find("\"Collective name\"") == std::string_view::npos) continue;
+      if (event->value.find("\"Collective name\"") == std::string_view::npos) {
+        if (event->value.find("\"c10d::") != std::string_view::npos) records_.calls.add_unknown_call();
+        continue;
+      }
       const nlohmann::json json = parse_json(event->value);
       if (!json.is_object()) {
         return input_error(file, event->value.data(), fmt::format("record {} is not an object of JSON", number),
