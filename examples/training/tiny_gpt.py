@@ -17,11 +17,12 @@ import os
 import socket
 import time
 
-import torch
-import torch.distributed as dist
-import torch.nn.functional as F
-import torch.utils.checkpoint
-from torch.autograd import Function
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one thread per rank; read when torch is loaded
+import torch  # noqa: E402
+import torch.distributed as dist  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
+import torch.utils.checkpoint  # noqa: E402
+from torch.autograd import Function  # noqa: E402
 
 
 def read_arguments():

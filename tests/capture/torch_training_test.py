@@ -27,7 +27,8 @@ import installed_torch  # noqa: E402
 PROGRAM, TRAINING = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(2))
 SKIPPED = 77
 STEPS = 2  # the loss of the second one depends on the gradients of the first one
-SIZES = ["--num-layers", "4", "--hidden-size", "64", "--num-attention-heads", "4", "--vocab-size", "512",
+HIDDEN = 128
+SIZES = ["--num-layers", "4", "--hidden-size", str(HIDDEN), "--num-attention-heads", "4", "--vocab-size", "512",
          "--seq-length", "32", "--micro-batch-size", "1", "--global-batch-size", "8"]
 NUMBER = 4  # bytes of an activation, a parameter or a gradient
 DEGREES = ["--tensor-model-parallel-size", "2", "--pipeline-model-parallel-size", "2"]
@@ -114,7 +115,7 @@ class Comparison(unittest.TestCase):
 
     def generate(self, ranks, arguments):
         command = ["gen", "llm", "--gpus", str(ranks), "--number-bytes", str(NUMBER), "--gradient-bytes", str(NUMBER)]
-        rankloom(*command, "-o", "generated.prof", "--force", "--", *SIZES, *arguments, folder=self.folder)
+        rankloom(*command, "-o", "generated.prof", "--", *SIZES, *arguments, folder=self.folder)
         explained = json.loads(rankloom(*command, "--explain", "--json", "--", *SIZES, *arguments, folder=self.folder))
         return explained, *traffic("generated.prof", self.folder, 1)
 
@@ -170,9 +171,8 @@ class Comparison(unittest.TestCase):
 
     @staticmethod
     def norm_bytes(ranks):
-        """Of two norms per layer, and one more on the last stage."""
-        layers, hidden = 2, 64
-        return (2 * layers + (1 if ranks[0] >= 4 else 0)) * hidden * NUMBER
+        """Of two norms in each of two layers, and one more on the last stage."""
+        return (2 * 2 + (1 if ranks[0] >= 4 else 0)) * HIDDEN * NUMBER
 
 
 class Volumes(Comparison):
@@ -195,7 +195,7 @@ class Volumes(Comparison):
 
     def test_experts(self):
         """8 ranks with tensor groups of 2 and 4 copies, of which 2 share the experts."""
-        of_norms = (2 * 4 + 1) * 64 * NUMBER
+        of_norms = (2 * 4 + 1) * HIDDEN * NUMBER
         norms = {((tensor, tensor + 2, tensor + 4, tensor + 6), "allreduce"): (0, bytes_sent("allreduce", of_norms, 4)) for tensor in (0, 1)}
         for group in self.TENSOR:
             norms[group, "allreduce"] = (1, bytes_sent("allreduce", of_norms, 2))

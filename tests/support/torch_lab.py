@@ -64,8 +64,8 @@ class TorchLab:
         """The ranks in their order on the hosts of a list, and as rankloom maps them."""
         cores = [self.hosts.index(host) * self.slots + slot for host in hosts for slot in range(self.slots)]
         pathlib.Path(self.folder, "list.map").write_text("".join(f"{core}\n" for core in cores))
-        self.rankloom("gen", "llm", "--gpus", str(self.ranks), "--number-bytes", "4", "--gradient-bytes", "4", "-o", "step.prof", "--force", "--", *arguments)
-        self.rankloom("map", "step.prof", "-t", "lab.json", "--raw", "-o", "auto.map", "--force")
+        self.rankloom("gen", "llm", "--gpus", str(self.ranks), "--number-bytes", "4", "--gradient-bytes", "4", "-o", "step.prof", "--", *arguments)
+        self.rankloom("map", "step.prof", "-t", "lab.json", "--raw", "-o", "auto.map")
 
     def hosts_of(self, mapping):
         """The host of every rank."""
