@@ -26,14 +26,15 @@ SKIPPED = 77
 ARGUMENTS = ["--tensor-model-parallel-size", "2", "--pipeline-model-parallel-size", "2", "--num-layers", "4", "--hidden-size", "128", "--num-attention-heads", "4",
              "--vocab-size", "512", "--seq-length", "128", "--micro-batch-size", "1", "--global-batch-size", "4"]
 
-# torchrun, with a store that Debian's torch has.
-TORCHRUN = """#!{python}
-import functools
-import torch.distributed.elastic.rendezvous.static_tcp_rendezvous as rendezvous
-from torch.distributed.run import main
-rendezvous.TCPStore = functools.partial(rendezvous.TCPStore, use_libuv=False)
-main()
+# Debian builds torch without libuv, which torchrun and its processes require for their store.
+WITHOUT_LIBUV = """#!{python}
+import functools, importlib, runpy, sys
+for name in ("elastic.rendezvous.static_tcp_rendezvous", "rendezvous"):
+    module = importlib.import_module("torch.distributed." + name)
+    module.TCPStore = functools.partial(module.TCPStore, use_libuv=False)
 """
+TORCHRUN = WITHOUT_LIBUV + "from torch.distributed.run import main\nmain()\n"
+PROCESS = WITHOUT_LIBUV + "sys.argv.pop(0)\nrunpy.run_path(sys.argv[0], run_name='__main__')\n"
 
 
 def missing_requirements():
@@ -94,12 +95,13 @@ class Orders(unittest.TestCase):
 
     def test_torchrun(self):
         """The script of `emit --to torchrun` on every host."""
-        torchrun = pathlib.Path(self.directory.name, "torchrun")
-        torchrun.write_text(TORCHRUN.format(python=sys.executable))
-        torchrun.chmod(0o755)
+        for name, text in (("torchrun", TORCHRUN), ("process.py", PROCESS)):
+            script = pathlib.Path(self.directory.name, name)
+            script.write_text(text.format(python=sys.executable))
+            script.chmod(0o755)
         self.lab.rankloom("emit", "auto.map", "-t", "lab.json", "--to", "torchrun", "-o", "launch", "--force")
         variables = [f"PATH={self.directory.name}:{self.lab.environment['PATH']}", "USE_LIBUV=0", "OMP_NUM_THREADS=1"]
-        processes = [self.lab.start(*self.lab.on(host, "env", *variables, "sh", "launch/torchrun.sh", str(TRAINING), "--backend", "gloo", *ARGUMENTS)) for host in self.lab.hosts]
+        processes = [self.lab.start(*self.lab.on(host, "env", *variables, "sh", "launch/torchrun.sh", "process.py", str(TRAINING), "--backend", "gloo", *ARGUMENTS)) for host in self.lab.hosts]
         self.check("".join([self.lab.finish(process) for process in processes]), "auto.map")
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture/import/torch: reads dumps of PyTorch's Flight Recorder as JSON, one file per rank, and refuses its pickle
-// files. The reader is written from PyTorch's sources; it was not tried on dumps of GPUs.
+// files. The reader is written from PyTorch's sources and was tried on a dump of one GPU.
 #include <charconv>
 #include <memory>
 

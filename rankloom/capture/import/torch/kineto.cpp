@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture/import/torch: reads the traces of PyTorch's profiler (Kineto): one JSON file per rank. The reader is written
-// from the sources of PyTorch and Kineto; it was not tried on traces of GPUs.
+// from the sources of PyTorch and Kineto and was tried on a trace of one GPU.
 #include <memory>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture/import/torch: reads the log of NCCL (NCCL_DEBUG=INFO): communicators, their ranks, the channels between them,
-// and with NCCL_DEBUG_SUBSYS=INIT,COLL the calls. The reader is written from NCCL's sources; it
-// was not tried on logs of GPUs.
+// and with NCCL_DEBUG_SUBSYS=INIT,COLL the calls. The reader is written from NCCL's sources and
+// was tried on a log of one GPU.
 #include <algorithm>
 #include <charconv>
 #include <map>
