@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/supp
 import installed_torch  # noqa: E402
 from torch_lab import TorchLab  # noqa: E402
 
-ROUNDS, STEPS = 5, 4
+ROUNDS, STEPS = 3, 4
 RATE, UPLINK = "100mbit", "25mbit"
 ARGUMENTS = ["--tensor-model-parallel-size", "2", "--pipeline-model-parallel-size", "2", "--num-layers", "4", "--hidden-size", "256", "--num-attention-heads", "4",
              "--vocab-size", "512", "--seq-length", "96", "--micro-batch-size", "1", "--global-batch-size", "8", "--untie-embeddings-and-output-weights"]
