@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench/system: whether the ranks of training jobs communicate faster in the order of `auto` than in the order of the
-// list of nodes: simulated times of the communication of one step, measured times of torch in a virtual cluster, and how
-// long the commands take for 100,000 GPUs. Without torch or root, nothing is measured in a virtual cluster.
+// list of nodes: simulated times of the communication of one step, measured times of torch in a virtual cluster, and
+// how long the commands take for 100,000 GPUs. Without torch or root, nothing is measured in a virtual cluster.
 //
 //   bench_training [PROGRAMS] [PART OF A NAME]
 #include <algorithm>
@@ -169,7 +169,8 @@ std::optional<double> measure_torch(const std::string& programs) {
   fmt::print("{}", succeeded ? text.substr(0, last) : "torch in a virtual cluster: " + text);
   if (!succeeded) return std::nullopt;
   const auto figures = nlohmann::json::parse(text.substr(last), nullptr, false);
-  return figures.is_object() && figures.contains("ratio") ? std::optional(figures["ratio"].get<double>()) : std::nullopt;
+  return figures.is_object() && figures.contains("ratio") ? std::optional(figures["ratio"].get<double>())
+                                                          : std::nullopt;
 }
 
 }  // namespace

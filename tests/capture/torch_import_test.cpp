@@ -227,14 +227,15 @@ void expect_calls_of_nccl(const Profile& profile) {
     found[call.op].second += call.count * call.bytes;
   }
   const std::map<CollectiveOp, std::pair<double, double>> expected{
-      {CollectiveOp::allreduce, {2, 4000}}, {CollectiveOp::allgather, {1, 2000}},
+      {CollectiveOp::allreduce, {2, 4000}},      {CollectiveOp::allgather, {1, 2000}},
       {CollectiveOp::reduce_scatter, {1, 2000}}, {CollectiveOp::alltoall, {1, 2000}},
-      {CollectiveOp::bcast, {1, 2000}}, {CollectiveOp::barrier, {1, 0}}};
+      {CollectiveOp::bcast, {1, 2000}},          {CollectiveOp::barrier, {1, 0}}};
   EXPECT_EQ(found, expected);
 }
 
 TEST(FilesOfNccl, HaveTheCallsOfTheProgram) {
-  for (const char* const name : {"nccl_kineto_rank_0.json", "nccl_execution_rank_0.json", "nccl_flight_recorder_rank_0.json"}) {
+  for (const char* const name :
+       {"nccl_kineto_rank_0.json", "nccl_execution_rank_0.json", "nccl_flight_recorder_rank_0.json"}) {
     SCOPED_TRACE(name);
     const auto imported = import_data(name);
     ASSERT_TRUE(imported) << to_string(imported.error());
@@ -258,7 +259,8 @@ TEST(FilesOfGloo, AreRefusedBecauseTheyHaveNoGroups) {
   for (const char* const name : {"gloo_kineto_rank_0.json", "gloo_execution_rank_0.json"}) {
     const auto imported = import_data(name);
     ASSERT_FALSE(imported) << name;
-    EXPECT_THAT(imported.error().what, ::testing::HasSubstr("calls of torch.distributed, but not their groups and bytes"));
+    EXPECT_THAT(imported.error().what,
+                ::testing::HasSubstr("calls of torch.distributed, but not their groups and bytes"));
     EXPECT_THAT(imported.error().hint, ::testing::HasSubstr("rankloom record"));
   }
   const auto dump = import_data("gloo_flight_recorder_rank_0.json");
@@ -424,6 +426,8 @@ TEST(TorchCalls, AreRecognisedByTheirNames) {
   EXPECT_EQ(find_torch_call("AllReduce")->op, CollectiveOp::allreduce);
   EXPECT_EQ(find_torch_call("nccl:send 0->1")->kind, TorchCall::Kind::send);
   EXPECT_EQ(find_torch_call("recvAnySource")->kind, TorchCall::Kind::receive);
+  EXPECT_EQ(find_torch_call("nccl:all_reduce_barrier")->op, CollectiveOp::barrier);
+  EXPECT_FALSE(find_torch_call("broadcastUniqueNCCLID")) << "sent over the store";
   EXPECT_FALSE(find_torch_call("wait"));
   EXPECT_FALSE(find_torch_call("nccl:coalesced"));
   EXPECT_EQ(torch_element_bytes("Float8_e4m3fn"), 1);

@@ -411,9 +411,8 @@ MachineSpec virtual_cluster_machine(const VirtualCluster& cluster) {
       core.os_index = cpus[slot % cpus.size()];
       node.children.push_back(std::move(core));
     }
-    ObjectSpec& parent = cluster.options.switches > 1
-                             ? machine.root.children[switch_of_host(cluster.options, i)]
-                             : machine.root;
+    ObjectSpec& parent =
+        cluster.options.switches > 1 ? machine.root.children[switch_of_host(cluster.options, i)] : machine.root;
     parent.children.push_back(std::move(node));
   }
   return machine;

@@ -179,12 +179,9 @@ class LabVerb : public Verb {
   static Json to_json(const VirtualCluster& lab) {
     Json hosts = Json::array();
     for (const VirtualHost& host : lab.hosts) hosts.push_back(host.name);
-    return {{"name", lab.options.name},
-            {"hosts", hosts},
-            {"slots", lab.options.slots},
-            {"rate", lab.options.rate},
-            {"switches", lab.options.switches},
-            {"uplink", uplink_rate(lab.options)}};
+    return {{"name", lab.options.name},         {"hosts", hosts},
+            {"slots", lab.options.slots},       {"rate", lab.options.rate},
+            {"switches", lab.options.switches}, {"uplink", uplink_rate(lab.options)}};
   }
 
   CLI::App *up_ = nullptr, *exec_ = nullptr, *topo_ = nullptr, *list_ = nullptr, *down_ = nullptr;

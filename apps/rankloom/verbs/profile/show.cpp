@@ -153,8 +153,7 @@ class ShowVerb : public Verb {
     std::string text;
     for (std::size_t at = 0; at < members.size() && (members.size() <= max_shown || at + 1 < max_shown); ++at)
       text += fmt::format("{}{}", at == 0 ? "" : ", ", index(members[at]));
-    if (members.size() > max_shown)
-      text += fmt::format(", ... {} ({} ranks)", index(members.back()), members.size());
+    if (members.size() > max_shown) text += fmt::format(", ... {} ({} ranks)", index(members.back()), members.size());
     return text;
   }
 
@@ -166,8 +165,8 @@ class ShowVerb : public Verb {
                  {"bytes passed by the program", right}});
     for (const GroupTotal& total : summary.groups) {
       const Communicator& communicator = profile.communicators[total.communicator];
-      table.row({describe_members(profile, communicator), communicator.name,
-                 std::string(to_string(total.op)), format_count(std::round(total.calls)), format_bytes(total.bytes)});
+      table.row({describe_members(profile, communicator), communicator.name, std::string(to_string(total.op)),
+                 format_count(std::round(total.calls)), format_bytes(total.bytes)});
     }
     return table.text(width_);
   }

@@ -39,6 +39,7 @@ std::optional<TorchCall> find_torch_call(std::string_view name) {
   };
   // Variants have longer names: "_allgather_base", "allgather_into_tensor_coalesced", "all_to_allv".
   static constexpr Prefix prefixes[] = {
+      {"allreducebarrier", CollectiveOp::barrier},  // of NCCL, in the Flight Recorder
       {"allreduce", CollectiveOp::allreduce},
       {"allgather", CollectiveOp::allgather},
       {"reducescatter", CollectiveOp::reduce_scatter},
@@ -189,11 +190,12 @@ Result<Imported> GroupCalls::finish(const FileContents& last_file, const std::st
     for (const std::uint32_t rank : group.members) ranks = std::max(ranks, std::uint64_t{rank} + 1);
   }
   if (traffic.empty() && exchanged_.empty() && reports_.empty() && unknown_calls_ > 0) {
-    return fail(Code::bad_input, at(source),
-                fmt::format("the files name {} calls of torch.distributed, but not their groups and bytes, which PyTorch "
-                            "writes for NCCL",
-                            unknown_calls_),
-                "give traces of a run with NCCL, or record a run with the backend MPI: rankloom record -- mpirun ...");
+    return fail(
+        Code::bad_input, at(source),
+        fmt::format("the files name {} calls of torch.distributed, but not their groups and bytes, which PyTorch "
+                    "writes for NCCL",
+                    unknown_calls_),
+        "give traces of a run with NCCL, or record a run with the backend MPI: rankloom record -- mpirun ...");
   }
   if (traffic.empty() && exchanged_.empty() && reports_.empty()) {
     return fail(Code::bad_input, at(source), "the files contain no communication",
