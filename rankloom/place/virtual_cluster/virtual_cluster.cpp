@@ -224,7 +224,7 @@ Result<void> connect_hosts(const VirtualCluster& cluster) {
 
 }  // namespace
 
-Result<double> parse_rate(const std::string& rate) {
+Result<double> parse_rate(const std::string& rate, std::string_view option) {
   if (rate == "none") return 0.0;
   double number = 0;
   const auto [end, error] = std::from_chars(rate.data(), rate.data() + rate.size(), number);
@@ -232,7 +232,7 @@ Result<double> parse_rate(const std::string& rate) {
   const double factor = unit == "kbit" ? 1e3 : unit == "mbit" ? 1e6 : unit == "gbit" ? 1e9 : 0;
   if (error == std::errc() && number > 0 && factor > 0 && number * factor >= 1e4 && number * factor <= 1e12)
     return number * factor;
-  return fail(Code::usage, at("--rate"), fmt::format("'{}' is not a rate", rate),
+  return fail(Code::usage, at(std::string(option)), fmt::format("'{}' is not a rate", rate),
               "give a number with kbit, mbit or gbit, such as 400mbit, or none");
 }
 
@@ -267,7 +267,7 @@ Result<VirtualCluster> start_virtual_cluster(const VirtualClusterOptions& option
                 fmt::format("cannot start {} hosts with {} slots each", options.hosts, options.slots),
                 fmt::format("use 1 to {} hosts with 1 to {} slots each", max_hosts, max_slots));
   }
-  if (auto valid = parse_rate(uplink_rate(options)); !valid) return propagate(valid);
+  if (auto valid = parse_rate(uplink_rate(options), "--uplink"); !valid) return propagate(valid);
   if (options.switches < 1 || options.switches > options.hosts) {
     return fail(Code::usage, at("--switches"),
                 fmt::format("cannot distribute {} hosts over {} switches", options.hosts, options.switches),

@@ -55,8 +55,8 @@ Result<void> enter_virtual_host(const VirtualCluster& cluster, const std::string
 /// units round-robin.
 MachineSpec virtual_cluster_machine(const VirtualCluster& cluster);
 
-/// "400mbit" → 4e8 bits per second; 0 for "none". Fails for rates that tc does not accept.
-Result<double> parse_rate(const std::string& rate);
+/// "400mbit" → 4e8 bits per second; 0 for "none". Fails for rates that tc does not accept. `option`: for the message.
+Result<double> parse_rate(const std::string& rate, std::string_view option = "--rate");
 /// The rate between a switch and the root switch.
 const std::string& uplink_rate(const VirtualClusterOptions& options);
 

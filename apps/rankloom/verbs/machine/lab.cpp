@@ -82,10 +82,10 @@ class LabVerb : public Verb {
     count("--switches", "number of switches below a root switch, over which the hosts are distributed evenly",
           options_.switches, "1");
     const auto rate = [&](const char* name, const char* help, std::string& field, const char* text) {
-      add_value(app, {name, "RATE", help, "lab", text}, [this, &field](std::string_view value) -> Result<void> {
+      add_value(app, {name, "RATE", help, "lab", text}, [this, name, &field](std::string_view value) -> Result<void> {
         field = std::string(value);
         has_size_ = true;
-        auto valid = parse_rate(field);
+        auto valid = parse_rate(field, name);
         if (!valid) return propagate(valid);
         return {};
       });
