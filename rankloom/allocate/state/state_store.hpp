@@ -16,6 +16,8 @@
 
 namespace rankloom {
 
+class Database;
+
 /// What `rankloom alloc init` fixes.
 struct StateSettings {
   std::string machine;  ///< Topology JSON.
@@ -68,11 +70,12 @@ class StateStore {
   Result<void> change(const std::function<Result<StateChange>(const MachineState&)>& decide);
 
  private:
-  struct Database;
   static Result<void> create_new(const std::string& path, const StateSettings& settings);
   static Result<void> replace(const std::string& path, const StateSettings& settings);
-  explicit StateStore(std::shared_ptr<Database> database) : database_(std::move(database)) {}
+  StateStore(std::shared_ptr<Database> database, std::string path)
+      : database_(std::move(database)), path_(std::move(path)) {}
   std::shared_ptr<Database> database_;
+  std::string path_;
 };
 
 /// A stored state with the allocator and the occupancy built from it.
