@@ -137,6 +137,8 @@ JobLabel Controller::label(Job* job) const {
     if (name == "SLURM_JOB_ID") std::from_chars(value.data(), value.data() + value.size(), label.id);
     if (name == "SLURM_JOB_COMMENT") label.comment = value;
     if (name == "SLURM_JOB_WORK_DIR") label.directory = value;
+    if (name == "SLURM_JOB_NAME") label.name = value;
+    if (name == "SLURM_JOB_USER") label.user_name = value;
     if (name == "SLURM_JOB_UID") std::from_chars(value.data(), value.data() + value.size(), label.user);
     if (name.ends_with("_SLURM_SPANK_OPTION_rankloom_rankloom")) label.request = value;
   }

@@ -19,6 +19,8 @@ struct JobLabel {
   std::string comment;  ///< Followed by the fallback that a SPANK plugin set for the job.
   std::string request;  ///< Of `sbatch --rankloom=`; empty: none.
   std::string directory;
+  std::string name;
+  std::string user_name;
   ::uid_t user = 0;
 };
 

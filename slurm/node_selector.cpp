@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/allocate/scheduler/learned_profiles.hpp"
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/discover/discover.hpp"
@@ -21,6 +22,7 @@ constexpr auto job_info_lifetime = std::chrono::seconds(20);
 constexpr auto plan_lifetime = std::chrono::minutes(3);
 constexpr std::size_t min_job_infos = 64;
 constexpr std::size_t max_sizes = 64;
+constexpr std::size_t max_references = 4096;
 constexpr std::uint32_t max_extra_nodes = 16;
 // slurmctld holds its locks during a decision, of which planning needs several.
 constexpr double max_seconds_per_decision = 0.02;
@@ -70,7 +72,7 @@ std::string NodeSelector::summary() const {
       other_nodes > 0 ? fmt::format("; {} nodes of Slurm do not belong to this machine", other_nodes) : "");
 }
 
-NodeSelector::JobInfo& NodeSelector::job_info(Job* job) {
+NodeSelector::JobInfo& NodeSelector::job_info(Job* job, bool may_wait) {
   const auto now = Clock::now();
   if (job_infos_.size() >= next_cleanup_) {
     std::erase_if(job_infos_, [&](const auto& entry) {
@@ -79,32 +81,50 @@ NodeSelector::JobInfo& NodeSelector::job_info(Job* job) {
     next_cleanup_ = std::max(min_job_infos, 2 * job_infos_.size());
   }
   JobInfo& info = job_infos_[job];
-  if (info.since != Clock::time_point{} && now - info.since <= job_info_lifetime) return info;
-  std::string old_note = std::move(info.note);
-  info = {controller_->label(job), std::nullopt, now, nullptr, std::move(old_note)};
-  if (policy_->name != "closed-fit") return info;
-  const std::string named = profile_from_comment(info.label.comment);
-  const std::string path = named.empty() ? file_of_step_request(info.label.request) : named;
-  if (path.empty()) return info;
-  auto score = make_score(info.label, path, named.empty());
-  if (score) {
-    info.score = *std::move(score);
-  } else {
-    note(info, to_string(score.error()));
+  if (info.since == Clock::time_point{} || now - info.since > job_info_lifetime) {
+    std::string old_note = std::move(info.note);
+    info = {.label = controller_->label(job), .demand = std::nullopt, .since = now, .note = std::move(old_note)};
+    if (policy_->name == "closed-fit") info.profile = profile_source(info.label);
   }
+  if (info.profile) find_score(info, may_wait);
   return info;
 }
 
-Result<std::unique_ptr<NodeSelector::JobScore>> NodeSelector::make_score(const JobLabel& label, const std::string& path,
-                                                                         bool is_optional) {
-  const std::string full = (std::filesystem::path(label.directory) / path).string();
-  auto loaded = profiles_.find(full, label.user);
-  if (loaded == nullptr)
-    return fail(Code::environment, at(full), "the profile was not read in time", "use a faster file system");
-  if (!*loaded) {
-    if (is_optional) return std::unique_ptr<JobScore>();  // a mapping, which says nothing about the traffic
-    return tl::unexpected(loaded->error());
+void NodeSelector::find_score(JobInfo& info, bool may_wait) {
+  const auto loaded = profiles_.find(*info.profile, may_wait);
+  const std::string name = info.profile->text();
+  if (loaded == nullptr) {
+    if (may_wait) note(info, name + ": the profile was not read in time");
+    return;
   }
+  info.profile.reset();
+  // A mapping, which says nothing about the traffic, or the first run of a job.
+  if (!*loaded && profile_from_comment(info.label.comment).empty()) return;
+  auto made = make_score(name, loaded);
+  if (made) {
+    info.score = *std::move(made);
+  } else {
+    note(info, to_string(made.error()));
+  }
+}
+
+std::optional<ProfileSource> NodeSelector::profile_source(const JobLabel& label) const {
+  const std::string named = profile_from_comment(label.comment);
+  if (named.empty() && is_learn_request(label.request)) {
+    const std::string& site = settings_.profiles;
+    return ProfileSource{.path = {},
+                         .job = label.name,
+                         .directory = site.empty() ? "" : learned_directory(site, label.user_name, ""),
+                         .user = label.user};
+  }
+  const std::string path = named.empty() ? file_of_step_request(label.request) : named;
+  if (path.empty()) return std::nullopt;
+  return ProfileSource{.path = (std::filesystem::path(label.directory) / path).string(), .user = label.user};
+}
+
+Result<std::unique_ptr<NodeSelector::JobScore>> NodeSelector::make_score(const std::string& name,
+                                                                         const JobProfiles::Loaded& loaded) {
+  if (!*loaded) return tl::unexpected(loaded->error());
   const JobProfile& profile = **loaded;
   const AllocationMachine& machine = machine_.allocator.machine();
   const std::uint32_t ranks = profile.graph.rank_count();
@@ -114,12 +134,16 @@ Result<std::unique_ptr<NodeSelector::JobScore>> NodeSelector::make_score(const J
     if (!mapper) return propagate(mapper);
     mapper_ = std::make_unique<TrafficMapper>(*std::move(mapper));
   }
-  const auto reference = default_seconds(*mapper_, machine, profile.graph, min_nodes);
+  const auto known = references_.find(profile.id);
+  const auto reference = known != references_.end() ? std::optional(known->second)
+                                                    : default_seconds(*mapper_, machine, profile.graph, min_nodes);
   if (!reference || !(*reference > 0))
-    return fail(Code::infeasible, at(full), fmt::format("the machine has no room for {} ranks", ranks),
+    return fail(Code::infeasible, at(name), fmt::format("the machine has no room for {} ranks", ranks),
                 "use a profile of this job");
+  if (references_.size() >= max_references) references_.clear();
+  references_.emplace(profile.id, *reference);
   const JobFit fit(*mapper_, {profile.id, profile.graph}, profile.communication, *reference);
-  return std::make_unique<JobScore>(JobScore{std::move(loaded), fit, min_nodes});
+  return std::make_unique<JobScore>(JobScore{loaded, fit, min_nodes});
 }
 
 std::optional<std::vector<Node>> NodeSelector::required_nodes(const JobInfo& info) const {
@@ -135,11 +159,11 @@ std::optional<std::vector<Node>> NodeSelector::required_nodes(const JobInfo& inf
   return nodes;
 }
 
-bool NodeSelector::applies_to(Job* job, const NodeBitmap& usable) {
+bool NodeSelector::applies_to(Job* job, const NodeBitmap& usable, bool may_wait) {
   bool any_usable = false;
   for (std::size_t number = 0; number < usable.size() && number < node_.size() && !any_usable; ++number)
     any_usable = usable[number] && node_[number];
-  return any_usable && required_nodes(job_info(job));
+  return any_usable && required_nodes(job_info(job, may_wait));
 }
 
 std::vector<Node> NodeSelector::nodes_of(const std::string& hosts) const {
@@ -236,7 +260,7 @@ NodeBitmap NodeSelector::to_bits(const std::vector<Node>& nodes) const {
 
 std::optional<Allocation> NodeSelector::try_sizes(Job* job, const NodeBitmap& usable, NodeCounts counts,
                                                   Purpose purpose, const Find& find, const AcceptNodes& accept) {
-  JobInfo& info = job_info(job);
+  JobInfo& info = job_info(job, true);
   NodeRequest request = make_request(info, usable);
   const SchedulerView planned_view = purpose == Purpose::plan ? view_with_plans(request, info.label.id) : view();
   for (;;) {
@@ -260,7 +284,7 @@ bool NodeSelector::try_now(Job* job, const NodeBitmap& usable, NodeCounts counts
                            const AcceptNodes& accept) {
   const auto find = [](const SchedulerView& view, const NodeRequest& request) { return view.now(request); };
   if (!try_sizes(job, usable, counts, purpose, find, accept)) return false;
-  plans_.erase(job_info(job).label.id);
+  plans_.erase(job_info(job, false).label.id);
   // Slurm forgets a job some time after its end, and a new one may have the same address.
   if (purpose == Purpose::start) job_infos_.erase(job);
   return true;
@@ -286,12 +310,12 @@ bool NodeSelector::try_later(Job* job, const NodeBitmap& usable, NodeCounts coun
   };
   auto planned = try_sizes(job, usable, counts, Purpose::plan, find, accept);
   if (!planned) return false;
-  plans_[job_info(job).label.id] = {std::move(*planned), Clock::now()};
+  plans_[job_info(job, false).label.id] = {std::move(*planned), Clock::now()};
   return true;
 }
 
 bool NodeSelector::fits_empty_machine(Job* job, const NodeBitmap& usable, NodeCounts counts) {
-  JobInfo& info = job_info(job);
+  JobInfo& info = job_info(job, false);
   NodeRequest request = make_request(info, usable);
   for (const std::uint32_t size : sizes(info, counts)) {
     set_nodes(request, info, size);

@@ -36,7 +36,8 @@ class NodeSelector {
   void jobs_changed() { view_.reset(); }
 
   /// Whether the plugin selects the nodes of this job: some usable nodes and all required nodes belong to the machine.
-  bool applies_to(Job* job, const NodeBitmap& usable);
+  /// If `may_wait`, slurmctld waits a moment until the profile of the job is read.
+  bool applies_to(Job* job, const NodeBitmap& usable, bool may_wait);
 
   /// Passes node sets to `accept`, which returns whether Slurm accepts them, until it does: first the choice of the
   /// policy for the requested number of nodes, then for other numbers that the job allows. False: the job has to wait.
@@ -69,6 +70,7 @@ class NodeSelector {
     JobLabel label;
     std::optional<JobDemand> demand;  // empty: not read yet
     Clock::time_point since;
+    std::optional<ProfileSource> profile = {};  // not read yet, or empty
     std::unique_ptr<JobScore> score = nullptr;
     std::string note = {};  // why the traffic is not known
   };
@@ -77,9 +79,13 @@ class NodeSelector {
     Clock::time_point since;
   };
 
-  JobInfo& job_info(Job* job);
-  /// Reads the profile that the user names, or returns why it is not used.
-  Result<std::unique_ptr<JobScore>> make_score(const JobLabel& label, const std::string& path, bool is_optional);
+  /// If `may_wait`, the profile of the job is waited for; otherwise reading it begins.
+  JobInfo& job_info(Job* job, bool may_wait);
+  void find_score(JobInfo& info, bool may_wait);
+  /// The profile that the user names in a comment or in the request of --rankloom.
+  std::optional<ProfileSource> profile_source(const JobLabel& label) const;
+  /// Or why the profile is not used.
+  Result<std::unique_ptr<JobScore>> make_score(const std::string& name, const JobProfiles::Loaded& loaded);
   /// The nodes that the job requires; nothing if one of them is not a node of the machine.
   std::optional<std::vector<Node>> required_nodes(const JobInfo& info) const;
   NodeRequest make_request(const JobInfo& info, const NodeBitmap& usable) const;
@@ -109,7 +115,8 @@ class NodeSelector {
   std::size_t next_cleanup_ = 0;            // entries with which those that are too old are removed
   std::map<std::uint32_t, Planned> plans_;  // by job id
   JobProfiles profiles_;
-  std::unique_ptr<TrafficMapper> mapper_;  // made for the first job with a profile
+  std::unordered_map<std::uint64_t, double> references_;  // default_seconds() by the id of the profile
+  std::unique_ptr<TrafficMapper> mapper_;                 // made for the first job with a profile
 };
 
 }  // namespace rankloom::slurm

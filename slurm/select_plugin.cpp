@@ -141,7 +141,9 @@ int select_p_job_test(Job* job, bitstr_t* nodes, std::uint32_t min_nodes, std::u
   NodeBitmap usable;
   try {
     usable = controller.read(nodes);
-    if (plugin.selector->applies_to(job, usable)) {
+    // Slurm tests a job when it is submitted. Reading its profile then begins, and is not waited for.
+    const bool may_wait = (mode & mode_base) != test_only;
+    if (plugin.selector->applies_to(job, usable, may_wait)) {
       const SelectRequest request{
           job, {min_nodes, max_nodes, requested_nodes}, mode, usable, preemptable, [&](const NodeBitmap& chosen) {
             controller.write(nodes, chosen);
@@ -149,7 +151,7 @@ int select_p_job_test(Job* job, bitstr_t* nodes, std::uint32_t min_nodes, std::u
           }};
       const int result = select_nodes(*plugin.selector, request);
       // The requirements of the job, which may have been read meanwhile, can exclude it from our selection.
-      if (result == SLURM_SUCCESS || plugin.selector->applies_to(job, usable)) return result;
+      if (result == SLURM_SUCCESS || plugin.selector->applies_to(job, usable, may_wait)) return result;
     }
   } catch (const std::exception& error) {
     log_error_once(plugin, error.what());

@@ -89,6 +89,7 @@ std::unique_ptr<Verb> make_gen_llm();
 std::unique_ptr<Verb> make_gen_workload();
 std::unique_ptr<Verb> make_slurm_check();
 std::unique_ptr<Verb> make_slurm_place();
+std::unique_ptr<Verb> make_slurm_profiles();
 std::unique_ptr<Verb> make_slurm_status();
 std::unique_ptr<Verb> make_slurm_watch();
 std::unique_ptr<Verb> make_slurm_why();

@@ -282,7 +282,7 @@ constexpr auto table = std::to_array<VerbInfo>({
      "Prometheus, and shows what a policy would have chosen; it needs no plugin. `status` lists the running jobs, or "
      "shows them on the machine in a page. `why` says why a job waits although "
      "nodes are free. `place` prints the placement of an srun step; the plugin of `srun --rankloom=MAPPING` "
-     "calls it.",
+     "calls it. `profiles` lists and removes the profiles that `srun --rankloom=learn` has recorded for your jobs.",
      "# start four nodes, run a job and stop them\n"
      "rankloom slurm lab up --nodes 4 && rankloom slurm lab exec -- srun -N 4 hostname; rankloom slurm lab down\n"
      "# a mesh in which no two jobs share network resources\n"
@@ -294,6 +294,8 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom slurm lab down\n"
      "# list running clusters\n"
      "rankloom slurm lab status\n"
+     "# the profiles that were learned from your jobs\n"
+     "rankloom slurm profiles list\n"
      "# show where an srun command would place its ranks\n"
      "printf 'n1 1\\nn2 1\\n' > two.txt && printf '1\\n0\\n' > swap.txt && rankloom slurm place -- srun "
      "--rankloom=swap.txt,topology=two.txt ./app",

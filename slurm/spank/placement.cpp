@@ -84,6 +84,17 @@ std::optional<Placement> read_placement(std::string_view text) {
   return placement;
 }
 
+std::optional<Recording> read_recording(std::string_view text) {
+  if (take_until(text, '\n') != "record") return std::nullopt;
+  Recording recording;
+  for (std::string* const line : {&recording.directory, &recording.prefix, &recording.library}) {
+    *line = take_until(text, '\n');
+    if (!line->starts_with('/')) return std::nullopt;
+  }
+  if (!text.empty()) return std::nullopt;
+  return recording;
+}
+
 std::vector<std::pair<std::string, std::string>> write_variables(const std::vector<SlotChoice>& slots) {
   std::vector<std::pair<std::string, std::string>> variables;
   if (std::all_of(slots.begin(), slots.end(),

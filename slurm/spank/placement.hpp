@@ -34,6 +34,16 @@ struct Placement {
 /// rank. Nothing if the text has any other form.
 std::optional<Placement> read_placement(std::string_view text);
 
+/// How the ranks of a step are recorded, for `--rankloom=learn`.
+struct Recording {
+  std::string directory;  ///< For `rankloom slurm profiles add`.
+  std::string prefix;     ///< Of the files of the ranks.
+  std::string library;    ///< The recorder.
+};
+
+/// Parses "record", the directory, the prefix and the library, one per line. Nothing if the text has any other form.
+std::optional<Recording> read_recording(std::string_view text);
+
 /// Encodes the slots as environment variables (name, value). Each variable has the slots of some of the ranks, because
 /// the length of a variable is limited.
 std::vector<std::pair<std::string, std::string>> write_variables(const std::vector<SlotChoice>& slots);

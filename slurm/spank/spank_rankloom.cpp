@@ -7,6 +7,9 @@
 // SLURM_HOSTFILE and SLURM_DISTRIBUTION. On the nodes, slurmstepd reads the slots from the environment of the step,
 // removes them from it, and binds each rank after Slurm's own task plugins have bound it. If Slurm would bind ranks to
 // GPUs, SLURM_GPU_BIND=none prevents it: a cgroup would restrict each rank to the GPU that Slurm has chosen.
+//
+// With --rankloom=learn, `rankloom slurm place` may answer that the step has to be recorded. Its ranks then get the
+// recorder in LD_PRELOAD, and srun passes the recording to `rankloom slurm profiles add` before it exits.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -56,6 +59,10 @@ constexpr const char* tres_bind_variable = "SLURM_TRES_BIND";  // from 23.11 on,
 // Tells the nodes how many GPUs a rank has to be bound to, because Slurm does not bind it.
 constexpr const char* gpus_per_task_variable = "SLURM_RANKLOOM_GPUS_PER_TASK";
 
+// Tell the nodes how to record the ranks.
+constexpr const char* record_prefix_variable = "SLURM_RANKLOOM_RECORD_OUT";
+constexpr const char* record_library_variable = "SLURM_RANKLOOM_RECORD_LIBRARY";
+
 /// A line of plugstack.conf: "optional spank_rankloom.so program=/usr/bin/rankloom config=/etc/slurm/rankloom.conf".
 struct Settings {
   std::string program, topology, nodes, config;
@@ -69,6 +76,10 @@ struct State {
   std::size_t ranks = 0;
   int host_file = -1;
   std::map<std::string, std::unique_ptr<std::string>> before;  ///< Original values of changed variables; null: not set.
+  Argv store_recording;                                        ///< After the step; empty: it is not recorded.
+  std::chrono::milliseconds time_limit{};                      ///< Of that command.
+  bool started = false;                                        ///< The step has been created.
+  rankloom::spank::Recording recording;                        ///< On a node; without a library: none.
   rankloom::spank::StepResources step;                         ///< On a node.
   NodeSlots slots;
 };
@@ -84,8 +95,9 @@ int on_option(int, const char*, int remote) {
 
 std::array<char, 9> option_name{"rankloom"};
 std::array<char, 8> option_value{"MAPPING"};
-std::array<char, 128> option_help{
-    "place ranks by a mapping; map:PROFILE: compute it now; strict:…: or do not run; off"};
+std::array<char, 160> option_help{
+    "place ranks by a mapping; map:PROFILE: compute it now; learn: by the first run of the job; strict:…: or do not "
+    "run; off"};
 spank_option option{option_name.data(), option_value.data(), option_help.data(), 1, 0, on_option};
 
 /// The program that was installed with this plugin: lib/rankloom/slurm/x.so → bin/rankloom; otherwise the one in PATH.
@@ -221,12 +233,23 @@ void apply(const rankloom::spank::Placement& placement) {
   ::setenv(gpus_per_task_variable, std::to_string(placement.gpus_per_task).c_str(), 1);
 }
 
+/// The nodes preload the recorder into the ranks; the recording is stored when srun exits.
+void record(const rankloom::spank::Recording& recording, const Settings& settings) {
+  ::setenv(record_prefix_variable, recording.prefix.c_str(), 1);
+  ::setenv(record_library_variable, recording.library.c_str(), 1);
+  state().store_recording = {settings.program, "slurm", "profiles", "add", recording.directory};
+  if (!settings.config.empty())
+    state().store_recording.insert(state().store_recording.end(), {"--config", settings.config});
+  state().time_limit = settings.time_limit;
+}
+
 /// Before srun reads its variables and options.
 void prepare_srun(const Settings& settings) {
   std::vector<std::string> stale;
   (void)rankloom::spank::read_variables(environ, stale);  // variables of an enclosing step
   for (const std::string& name : stale) ::unsetenv(name.c_str());
-  ::unsetenv(gpus_per_task_variable);
+  for (const char* const name : {gpus_per_task_variable, record_prefix_variable, record_library_variable})
+    ::unsetenv(name);
   const char* request = std::getenv(job_option_variable);
   if (request == nullptr) request = std::getenv(newer_job_option_variable);
   Argv command = command_line();
@@ -249,7 +272,10 @@ void prepare_srun(const Settings& settings) {
   argv.insert(argv.end(), command.begin(), command.end());
 
   const auto result = rankloom::spank::query_program(argv, settings.time_limit);
+  if (result.succeeded && !result.errors.empty()) slurm_spank_log("rankloom: %s", single_line(result.errors).c_str());
   if (result.succeeded && result.output.empty()) return;  // the command contains no request
+  if (const auto recording = rankloom::spank::read_recording(result.output); result.succeeded && recording)
+    return record(*recording, settings);
   const auto placement = result.succeeded ? rankloom::spank::read_placement(result.output) : std::nullopt;
   if (placement) return apply(*placement);
   const std::string reason =
@@ -289,6 +315,46 @@ void log_differences(const std::vector<std::uint32_t>& ranks, const std::vector<
   slurm_spank_log(
       "rankloom: %zu of %zu ranks on %s are not bound, because they may not use their processing units (rank %u to %s)",
       unbound, choices.size(), host_name().c_str(), ranks[first], format_number_ranges(choices[first].values).c_str());
+}
+
+/// The value of a variable of the job, which programs do not see.
+std::string take_variable(spank_t handle, const char* name) {
+  std::array<char, PATH_MAX> value{};
+  if (spank_getenv(handle, name, value.data(), static_cast<int>(value.size())) != ESPANK_SUCCESS) return {};
+  spank_unsetenv(handle, name);
+  return value.data();
+}
+
+/// On a node, before its ranks are created.
+void prepare_recording(spank_t handle) {
+  auto& recording = state().recording;
+  recording.prefix = take_variable(handle, record_prefix_variable);
+  recording.library = take_variable(handle, record_library_variable);
+  if (recording.library.empty() || ::access(recording.library.c_str(), R_OK) == 0) return;
+  slurm_spank_log("rankloom: the run is not recorded: %s has no file %s", host_name().c_str(),
+                  recording.library.c_str());
+  recording.library.clear();
+}
+
+void record_task(spank_t handle) {
+  const auto& recording = state().recording;
+  if (recording.library.empty()) return;
+  std::array<char, 16384> others{};
+  const bool preloads =
+      spank_getenv(handle, "LD_PRELOAD", others.data(), static_cast<int>(others.size())) == ESPANK_SUCCESS &&
+      others[0] != '\0';
+  const std::string value = preloads ? recording.library + ":" + others.data() : recording.library;
+  spank_setenv(handle, "LD_PRELOAD", value.c_str(), 1);
+  spank_setenv(handle, "RANKLOOM_RECORD_OUT", recording.prefix.c_str(), 1);
+}
+
+/// In srun, after the step.
+void store_recording() {
+  Argv command;
+  command.swap(state().store_recording);
+  if (command.empty()) return;
+  const auto result = rankloom::spank::query_program(command, state().time_limit);
+  if (!result.succeeded && state().started) slurm_spank_log("rankloom: learn: %s", single_line(result.errors).c_str());
 }
 
 /// On a node, before its ranks are created: reads the slots of all ranks and decides what the ranks of the node get.
@@ -392,6 +458,7 @@ RANKLOOM_EXPORT int slurm_spank_init_post_opt(spank_t, int, char*[]) {
 /// The step has been created. If its number of ranks differs from that of the mapping, no rank is bound.
 RANKLOOM_EXPORT int slurm_spank_local_user_init(spank_t handle, int, char*[]) {
   return catch_exceptions([&] {
+    state().started = true;
     std::uint32_t tasks = 0;
     if (state().ranks == 0 || spank_get_item(handle, S_JOB_TOTAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS) return;
     if (tasks == state().ranks) return;
@@ -402,11 +469,22 @@ RANKLOOM_EXPORT int slurm_spank_local_user_init(spank_t handle, int, char*[]) {
 
 RANKLOOM_EXPORT int slurm_spank_user_init(spank_t handle, int, char*[]) {
   return catch_exceptions([&] {
-    if (spank_context() == S_CTX_REMOTE) prepare_node(handle);
+    if (spank_context() != S_CTX_REMOTE) return;
+    prepare_recording(handle);
+    prepare_node(handle);
   });
 }
 
 RANKLOOM_EXPORT int slurm_spank_task_init(spank_t handle, int, char*[]) {
-  return catch_exceptions([&] { bind_task(handle); });
+  return catch_exceptions([&] {
+    record_task(handle);
+    bind_task(handle);
+  });
+}
+
+RANKLOOM_EXPORT int slurm_spank_exit(spank_t, int, char*[]) {
+  return catch_exceptions([] {
+    if (spank_context() == S_CTX_LOCAL) store_recording();
+  });
 }
 }

@@ -23,7 +23,8 @@ Result<SchedulerSettings> read(const std::string& text) {
 TEST(SchedulerSettings, ReadsAllKeys) {
   const auto settings = read(
       "# a machine\n topology = machine.json # there\n\nnodes=n[1-2]\npolicy = closed-fewest\nexclusive = links\n"
-      "waste = 0.5\nslack = 0\nfallback = closed\ncpus = 16\nprefer = job\n");
+      "waste = 0.5\nslack = 0\nfallback = closed\ncpus = 16\nprefer = job\nprofiles = /shared/learned\nmax_profiles = "
+      "7\n");
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->topology, "machine.json");
   EXPECT_THAT(settings->nodes, ElementsAre("n1", "n2"));
@@ -34,6 +35,8 @@ TEST(SchedulerSettings, ReadsAllKeys) {
   EXPECT_EQ(settings->allocation.fallback, Fallback::isolated);
   EXPECT_EQ(settings->cpus, 16U);
   EXPECT_EQ(settings->allocation.fit.prefer, Prefer::job);
+  EXPECT_EQ(settings->profiles, "/shared/learned");
+  EXPECT_EQ(settings->max_profiles, 7U);
 }
 
 TEST(SchedulerSettings, ErrorsNameTheLine) {
@@ -47,6 +50,8 @@ TEST(SchedulerSettings, ErrorsNameTheLine) {
   EXPECT_THAT(problem("topology = a\nfallback = no\n"), HasSubstr("wait"));
   EXPECT_THAT(problem("topology = a\ncpus = 0\n"), HasSubstr("rankloom.conf:2"));
   EXPECT_THAT(problem("topology = a\nprefer = fast\n"), HasSubstr("balanced"));
+  EXPECT_THAT(problem("topology = a\nprofiles = relative\n"), HasSubstr("absolute"));
+  EXPECT_THAT(problem("topology = a\nmax_profiles = 0\n"), HasSubstr("whole number"));
   EXPECT_THAT(problem("policy = closed-best\n"), HasSubstr("'topology' is missing"));
   EXPECT_THAT(problem("topology = a\nnodes = n[1-\n"), HasSubstr("n[1-"));
 }

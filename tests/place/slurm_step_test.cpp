@@ -38,6 +38,17 @@ TEST(StepRequest, ParsesAllOptions) {
   EXPECT_EQ(request->topology, "tree:4,4=10,1us core:8");
 }
 
+TEST(StepRequest, LearnsUnlessAFileIsMeant) {
+  const auto request = parse_step_request("learn,mpi=mpich,budget=2s");
+  ASSERT_TRUE(request);
+  EXPECT_TRUE(request->learn);
+  EXPECT_EQ(request->mpi, "mpich");
+  EXPECT_FALSE(parse_step_request("map:learn")->learn);
+  EXPECT_FALSE(parse_step_request("./learn")->learn);
+  EXPECT_FALSE(parse_step_request("app.prof,mpi=mpich"));
+  EXPECT_THAT(parse_step_request("strict:learn").error().what, HasSubstr("cannot be strict"));
+}
+
 TEST(StepRequest, NamesTheInvalidPartInErrors) {
   EXPECT_THAT(parse_step_request("app.map,color=red").error().what, HasSubstr("color"));
   EXPECT_THAT(parse_step_request("app.map,budget=soon").error().what, HasSubstr("soon"));

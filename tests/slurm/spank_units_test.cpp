@@ -16,6 +16,17 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
+TEST(Recording, IsReadOrRefused) {
+  const auto recording = read_recording("record\n/data/r\n/data/r/recording\n/opt/librecord.so\n");
+  ASSERT_TRUE(recording);
+  EXPECT_EQ(recording->directory, "/data/r");
+  EXPECT_EQ(recording->prefix, "/data/r/recording");
+  EXPECT_EQ(recording->library, "/opt/librecord.so");
+  for (const char* const text :
+       {"", "record\n", "record\n/a\n/b\n", "record\n/a\n/b\nc\n", "record\n/a\n/b\n/c\nd", "ranks 1\n0 n1 -\n"})
+    EXPECT_FALSE(read_recording(text)) << text;
+}
+
 TEST(Placement, IsReadFromTheOutputOfRankloom) {
   const auto placement = read_placement("ranks 3\n0 n2 +1\n1 n1 0-2,7\n2 n2 -\n");
   ASSERT_TRUE(placement);

@@ -19,6 +19,13 @@ namespace fs = std::filesystem;
 
 constexpr std::array<Mpi, 3> mpis{{{"openmpi", "Open MPI"}, {"mpich", "MPICH"}, {"abi", "the ABI of MPI 5"}}};
 
+}  // namespace
+
+const Mpi* find_mpi(std::string_view name) {
+  const auto found = std::find_if(mpis.begin(), mpis.end(), [&](const Mpi& mpi) { return mpi.name == name; });
+  return found == mpis.end() ? nullptr : &*found;
+}
+
 /// From the libraries that a program is linked with. MPICH and its derivatives are libmpich.so or libmpi.so.12; Open
 /// MPI uses other version numbers of libmpi.so. Both have a libmpi_abi.so, which needs other libraries of its MPI.
 const Mpi* mpi_of_program(const std::string& program) {
@@ -31,16 +38,8 @@ const Mpi* mpi_of_program(const std::string& program) {
   return linked_with("libmpi.so.") ? find_mpi("openmpi") : nullptr;
 }
 
-/// ld.so splits LD_PRELOAD at blanks and colons and replaces $ORIGIN, $LIB and $PLATFORM.
 bool fits_ld_preload(std::string_view path) {
   return path.find_first_of(" :$") == std::string_view::npos;
-}
-
-}  // namespace
-
-const Mpi* find_mpi(std::string_view name) {
-  const auto found = std::find_if(mpis.begin(), mpis.end(), [&](const Mpi& mpi) { return mpi.name == name; });
-  return found == mpis.end() ? nullptr : &*found;
 }
 
 const Mpi* mpi_of_launcher(const std::string& launcher, std::string_view version_text) {

@@ -39,6 +39,8 @@ struct ProgramCommand {
 /// into the environment of the whole command; `library` names the library there.
 ProgramCommand inspect_command(const Argv& command, std::string_view library);
 
+/// The MPI that a program is linked with, from its libraries; nullptr if it is not known.
+const Mpi* mpi_of_program(const std::string& program);
 /// The given MPI, or the one that the program is linked with, or that of its launcher, or that of mpirun.
 const Mpi* mpi_of(const ProgramCommand& command, const Mpi* given);
 /// Whether all programs of the command are linked with this MPI.
@@ -46,6 +48,10 @@ bool all_linked_with(const ProgramCommand& command, const Mpi& mpi);
 
 /// The path of librankloom_KIND_MPI.so; `title` names the library in the error.
 Result<std::string> find_library(std::string_view kind, const Mpi& mpi, std::string_view title);
+
+/// Whether LD_PRELOAD can name this library: ld.so splits the variable at blanks and colons and replaces $ORIGIN, $LIB
+/// and $PLATFORM.
+bool fits_ld_preload(std::string_view path);
 
 /// A library that LD_PRELOAD can name. ld.so splits the variable at blanks and colons; the path of a library that
 /// contains one is replaced by a link in a temporary directory, which is removed together with the object.

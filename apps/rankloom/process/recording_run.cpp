@@ -163,8 +163,13 @@ RecordingDirectory::~RecordingDirectory() {
     fs::remove(path_, ignored);  // only if it is empty
     return;
   }
-  for (const std::string& file : pieces_elsewhere(path_)) fs::remove(file, ignored);
-  fs::remove_all(path_, ignored);
+  remove_recording(path_);
+}
+
+void remove_recording(const fs::path& directory) {
+  std::error_code ignored;
+  for (const std::string& file : pieces_elsewhere(directory)) fs::remove(file, ignored);
+  fs::remove_all(directory, ignored);
 }
 
 Error RecordingDirectory::keep(Error error) {

@@ -38,6 +38,9 @@ class RecordingDirectory {
   bool kept_ = false;
 };
 
+/// Removes a recording directory, with pieces in the directory for temporary files of this host.
+void remove_recording(const std::filesystem::path& directory);
+
 /// RANKLOOM_RECORD_OUT for a recording directory: the names of all pieces begin with it.
 std::string recording_prefix(const std::filesystem::path& directory);
 

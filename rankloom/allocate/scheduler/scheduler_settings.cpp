@@ -37,6 +37,13 @@ Result<void> set_fraction(double& field, std::string_view value) {
   return {};
 }
 
+Result<void> set_count(std::uint32_t& field, std::string_view value) {
+  const auto number = parse_number(value);
+  if (!number || *number < 1 || *number > 1e6) return invalid_value(value, "give a whole number of 1 or more");
+  field = static_cast<std::uint32_t>(*number);
+  return {};
+}
+
 struct Key {
   std::string_view name;
   SetFunction set;
@@ -88,13 +95,15 @@ constexpr auto keys = std::to_array<Key>({
        settings.allocation.fit.prefer = *prefer;
        return {};
      }},
-    {"cpus",
+    {"profiles",
      [](SchedulerSettings& settings, std::string_view value) -> Result<void> {
-       const auto number = parse_number(value);
-       if (!number || *number < 1 || *number > 1e6) return invalid_value(value, "give a whole number of 1 or more");
-       settings.cpus = static_cast<std::uint32_t>(*number);
+       if (!value.starts_with('/')) return invalid_value(value, "give an absolute path, such as /shared/rankloom");
+       settings.profiles = std::string(value);
        return {};
      }},
+    {"max_profiles",
+     [](SchedulerSettings& settings, std::string_view value) { return set_count(settings.max_profiles, value); }},
+    {"cpus", [](SchedulerSettings& settings, std::string_view value) { return set_count(settings.cpus, value); }},
 });
 
 Result<void> set_line(SchedulerSettings& settings, std::string_view line) {

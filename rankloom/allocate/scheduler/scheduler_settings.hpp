@@ -22,7 +22,10 @@ struct SchedulerSettings {
   std::string policy = "closed-best";
   std::optional<Exclusive> exclusive = {};  ///< Empty: the default of the network.
   AllocationOptions allocation = {};
-  std::uint32_t cpus = 0;  ///< CPUs per node as the scheduler counts them; 0: the cores of the topology.
+  /// A directory in which every user has a subdirectory with learned profiles; empty: those of the users.
+  std::string profiles = {};
+  std::uint32_t max_profiles = 64;  ///< Learned profiles per user.
+  std::uint32_t cpus = 0;           ///< CPUs per node as the scheduler counts them; 0: the cores of the topology.
 };
 
 /// Lines of "key = value"; # starts a comment. Unknown keys, values out of range and a missing topology are errors.

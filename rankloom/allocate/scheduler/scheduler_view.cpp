@@ -193,7 +193,11 @@ std::string file_of_step_request(std::string_view text) {
     if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
   }
   text = text.substr(0, text.find(','));
-  return text == "off" ? "" : std::string(text);
+  return text == "off" || text == "learn" ? "" : std::string(text);
+}
+
+bool is_learn_request(std::string_view text) {
+  return text.substr(0, text.find(',')) == "learn";
 }
 
 }  // namespace rankloom

@@ -86,7 +86,9 @@ std::optional<Fallback> fallback_from_comment(std::string_view text);
 /// a comma or a semicolon.
 std::string profile_from_comment(std::string_view text);
 
-/// The file of a request such as "app.prof", "strict:app.prof" or "map:app.prof,budget=2s"; empty for "off".
+/// The file of a request such as "app.prof", "strict:app.prof" or "map:app.prof,budget=2s"; empty for "off" and "learn".
 std::string file_of_step_request(std::string_view text);
+/// Whether a request is for the profile of an earlier run: "learn" or "learn,bind=none".
+bool is_learn_request(std::string_view text);
 
 }  // namespace rankloom

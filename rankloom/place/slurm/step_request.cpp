@@ -13,7 +13,7 @@ namespace rankloom {
 
 namespace {
 
-constexpr std::string_view strict_prefix = "strict:", map_prefix = "map:";
+constexpr std::string_view strict_prefix = "strict:", map_prefix = "map:", learn_word = "learn";
 
 Failure usage_error(std::string what, std::string hint) {
   return fail(Code::usage, at("--rankloom"), std::move(what), std::move(hint));
@@ -22,6 +22,10 @@ Failure usage_error(std::string what, std::string hint) {
 Result<void> set_option(StepRequest& request, std::string_view name, std::string_view value) {
   if (name == "mapper") {
     request.mapper = std::string(value);
+    return {};
+  }
+  if (name == "mpi" && request.learn) {
+    request.mpi = std::string(value);
     return {};
   }
   if (name == "bind" && (value == "core" || value == "none")) {
@@ -66,9 +70,13 @@ Result<StepRequest> parse_step_request(std::string_view text) {
   }
   const std::size_t comma = std::min(text.find(','), text.size());
   request.file = std::string(text.substr(0, comma));
+  request.learn = request.file == learn_word && !request.map;
+  if (request.learn && request.strict)
+    return usage_error("the first run of a job has no mapping, so \"learn\" cannot be strict",
+                       "write --rankloom=learn, or --rankloom=strict:./learn for a file of this name");
   if (request.file.empty())
     return usage_error("the file name is missing",
-                       "write --rankloom=MAPPING, --rankloom=map:PROFILE or --rankloom=off");
+                       "write --rankloom=MAPPING, --rankloom=map:PROFILE, --rankloom=learn or --rankloom=off");
   text.remove_prefix(comma);
   while (!text.empty()) {
     text.remove_prefix(1);

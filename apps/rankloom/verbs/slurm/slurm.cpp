@@ -87,10 +87,13 @@ class SlurmVerb : public Verb {
     place_ =
         &add_command(app, "place", "print the placement of an srun step; the plugin of `srun --rankloom` calls this");
     place_verb_->describe(*place_);
+    profiles_ = &add_command(app, "profiles", "list or remove the profiles that `srun --rankloom=learn` has stored");
+    profiles_verb_->describe(*profiles_);
   }
 
   Result<int> run(const Session& session) override {
     if (was_called(*place_)) return place_verb_->run(session);
+    if (was_called(*profiles_)) return profiles_verb_->run(session);
     if (was_called(*check_)) return check_verb_->run(session);
     if (was_called(*watch_)) return watch_verb_->run(session);
     if (was_called(*now_)) return now_verb_->run(session);
@@ -278,9 +281,10 @@ class SlurmVerb : public Verb {
   std::unique_ptr<Verb> check_verb_ = make_slurm_check();
   std::unique_ptr<Verb> now_verb_ = make_slurm_status();
   std::unique_ptr<Verb> place_verb_ = make_slurm_place();
+  std::unique_ptr<Verb> profiles_verb_ = make_slurm_profiles();
   std::unique_ptr<Verb> watch_verb_ = make_slurm_watch();
   std::unique_ptr<Verb> why_verb_ = make_slurm_why();
-  CLI::App *now_ = nullptr, *place_ = nullptr, *watch_ = nullptr, *why_ = nullptr;
+  CLI::App *now_ = nullptr, *place_ = nullptr, *profiles_ = nullptr, *watch_ = nullptr, *why_ = nullptr;
   TopologyArguments topology_;
   PolicyArguments policy_;
   std::uint64_t nodes_ = 0, cpus_ = 0, port_ = 0;

@@ -21,11 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path slurm_directory() {
-  const char* const conf = std::getenv("SLURM_CONF");
-  return fs::path(conf != nullptr ? conf : "/etc/slurm/slurm.conf").parent_path();
-}
-
 /// Fails if the machine has other names than Slurm: every job would seem to run elsewhere.
 Result<void> check_names(const SlurmMachine& machine) {
   auto nodes = slurm_lines({"sinfo", "-h", "-N", "-o", "%N"});
@@ -38,6 +33,11 @@ Result<void> check_names(const SlurmMachine& machine) {
 }
 
 }  // namespace
+
+fs::path slurm_directory() {
+  const char* const conf = std::getenv("SLURM_CONF");
+  return fs::path(conf != nullptr ? conf : "/etc/slurm/slurm.conf").parent_path();
+}
 
 SlurmMachine::SlurmMachine(NamedMachine machine, const PolicyInfo& policy, const AllocationOptions& options)
     : machine_(std::move(machine)), policy_(&policy), options_(options) {

@@ -2,6 +2,7 @@
 // apps/verbs/slurm: the machine and the jobs of a Slurm installation, with or without rankloom's plugin.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@
 #include "rankloom/core/result.hpp"
 
 namespace rankloom::app {
+
+/// The directory of slurm.conf.
+std::filesystem::path slurm_directory();
 
 /// The machine of a Slurm installation, and how its nodes should be chosen.
 class SlurmMachine {

@@ -10,6 +10,7 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "apps/rankloom/verbs/slurm/learned_step.hpp"
 #include "rankloom/place/slurm/slurm_step.hpp"
 
 namespace rankloom::app {
@@ -107,17 +108,20 @@ class SlurmPlace : public Verb {
       if (strict_ && !session.json) print("refuse\n");
       return propagate(placement);
     }
+    if (!placement->note.empty()) print_note(placement->note);
     if (session.json) {
       print_json(to_json(*placement));
-    } else if (!placement->bindings.empty()) {
-      print(write_placement(*placement));
+    } else if (!placement->placement.bindings.empty()) {
+      print(write_placement(placement->placement));
+    } else if (const StepRecording& recording = placement->recording; !recording.directory.empty()) {
+      print(fmt::format("record\n{}\n{}\n{}\n", recording.directory, recording.prefix, recording.library));
     }
     return success;
   }
 
  private:
-  /// No slots: the step requests no placement.
-  Result<StepPlacement> place() {
+  /// No slots: the step requests no placement, or it is recorded.
+  Result<LearnedStep> place() {
     auto command = parse_launch_command(command_, {});
     if (!command) {
       // The command cannot be parsed, so look for a strict request in its arguments.
@@ -129,12 +133,12 @@ class SlurmPlace : public Verb {
     const LaunchOption* const option = command->find("rankloom");
     const std::string text = option != nullptr && !option->values.empty() ? option->values[0] : job_request_;
     // The shell that salloc opens on a node is not a program of the user.
-    if ((option == nullptr && text.empty()) || command->find("interactive") != nullptr) return StepPlacement{};
+    if ((option == nullptr && text.empty()) || command->find("interactive") != nullptr) return LearnedStep{};
     strict_ = is_strict(text);
     auto request = parse_step_request(text);
     if (!request) return propagate(request);
     request->set_by_job = option == nullptr;
-    if (request->off || (request->set_by_job && has_placement_options(*command))) return StepPlacement{};
+    if (request->off || (request->set_by_job && has_placement_options(*command))) return LearnedStep{};
     auto step = parse_step(*command, variables());
     if (!step) return propagate(step);
     if (ask_order_ && !step->nodes.empty()) {
@@ -142,10 +146,18 @@ class SlurmPlace : public Verb {
       if (!order) return propagate(order);
       step->rank_order = std::move(*order);
     }
-    return place_step(*request, *step, network_);
+    if (request->learn) return learn_step(variable("SLURM_JOB_NAME"), *request, *command, *step, network_);
+    auto placement = place_step(*request, *step, network_);
+    if (!placement) return propagate(placement);
+    return LearnedStep{.placement = *std::move(placement)};
   }
 
-  static Json to_json(const StepPlacement& placement) {
+  static Json to_json(const LearnedStep& step) {
+    if (!step.recording.directory.empty()) {
+      return {
+          {"record", step.recording.directory}, {"prefix", step.recording.prefix}, {"library", step.recording.library}};
+    }
+    const StepPlacement& placement = step.placement;
     Json json{{"ranks", placement.bindings.size()}, {"bindings", Json::array()}};
     for (const StepBinding& binding : placement.bindings) {
       Json entry{{"host", binding.host}};
