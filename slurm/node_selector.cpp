@@ -23,6 +23,7 @@ constexpr auto plan_lifetime = std::chrono::minutes(3);
 constexpr std::size_t min_job_infos = 64;
 constexpr std::size_t max_sizes = 64;
 constexpr std::size_t max_references = 4096;
+constexpr std::size_t max_decisions = 1024;
 constexpr std::uint32_t max_extra_nodes = 16;
 // slurmctld holds its locks during a decision, of which planning needs several.
 constexpr double max_seconds_per_decision = 0.02;
@@ -178,12 +179,21 @@ std::vector<Node> NodeSelector::nodes_of(const std::string& hosts) const {
 
 const SchedulerView& NodeSelector::view() {
   if (view_) return *view_;
-  std::vector<ScheduledJob> running;
+  std::vector<RunningAllocation> running;
+  decltype(running_) known;  // without the jobs that have ended
   controller_->for_each_running_job([&](const std::string& hosts, double end) {
-    ScheduledJob job{nodes_of(hosts), end};
-    if (!job.nodes.empty()) running.push_back(std::move(job));
+    auto entry = running_.extract(hosts);
+    const Allocation& allocation = entry.empty() ? known.emplace(hosts, allocation_of(hosts)).first->second
+                                                 : known.insert(std::move(entry)).position->second;
+    if (!allocation.nodes.empty()) running.push_back({allocation, end});
   });
+  running_ = std::move(known);
   return view_.emplace(machine_.allocator, *policy_, std::move(running));
+}
+
+Allocation NodeSelector::allocation_of(const std::string& hosts) const {
+  const AllocationMachine& machine = machine_.allocator.machine();
+  return make_allocation(machine, Occupancy(machine), nodes_of(hosts));
 }
 
 NodeRequest NodeSelector::make_request(const JobInfo& info, const NodeBitmap& usable) const {
@@ -217,15 +227,17 @@ void NodeSelector::note(JobInfo& info, const std::string& reason) const {
 
 /// While Slurm plans, busy nodes are usable, too, except for nodes that Slurm reserves for another job at the planned
 /// time. The plan of such a job also reserves its shared resources. A plan with usable nodes is for another time.
-SchedulerView NodeSelector::view_with_plans(const NodeRequest& request, std::uint32_t job) {
-  SchedulerView planned_view = view();
+std::optional<SchedulerView> NodeSelector::view_with_plans(const NodeRequest& request, std::uint32_t job) {
+  std::optional<SchedulerView> planned_view;
   const auto now = Clock::now();
   std::erase_if(plans_, [&](const auto& plan) { return now - plan.second.since > plan_lifetime; });
   for (const auto& [other, plan] : plans_) {
     const auto& nodes = plan.allocation.nodes;
     const bool reserved =
         std::none_of(nodes.begin(), nodes.end(), [&](Node node) { return request.usable.test(index(node)); });
-    if (other != job && reserved) planned_view.reserve(plan.allocation);
+    if (other == job || !reserved) continue;
+    if (!planned_view) planned_view = view();
+    planned_view->reserve(plan.allocation);
   }
   return planned_view;
 }
@@ -258,11 +270,26 @@ NodeBitmap NodeSelector::to_bits(const std::vector<Node>& nodes) const {
   return bits;
 }
 
+std::optional<Allocation> NodeSelector::find_once(const SchedulerView& view, const NodeRequest& request,
+                                                  const JobInfo& info, char kind, const Find& find) {
+  if (kind == 0 || &view != &*view_ || !request.required.empty()) return find(view, request);
+  const std::uint64_t profile = request.allocation.fit.run_time == nullptr ? 0 : (*info.score->profile)->id;
+  std::string key = fmt::format("{} {} {:x} {}", kind, request.nodes, profile, name_of(request.allocation.fallback));
+  for (const std::uint64_t word : request.usable.words()) key += fmt::format(" {:x}", word);
+  const auto known = decisions_.find(key);
+  if (known != decisions_.end()) return known->second;
+  if (decisions_.size() >= max_decisions) decisions_.clear();
+  return decisions_.emplace(std::move(key), find(view, request)).first->second;
+}
+
 std::optional<Allocation> NodeSelector::try_sizes(Job* job, const NodeBitmap& usable, NodeCounts counts,
-                                                  Purpose purpose, const Find& find, const AcceptNodes& accept) {
+                                                  Purpose purpose, char kind, const Find& find,
+                                                  const AcceptNodes& accept) {
   JobInfo& info = job_info(job, true);
   NodeRequest request = make_request(info, usable);
-  const SchedulerView planned_view = purpose == Purpose::plan ? view_with_plans(request, info.label.id) : view();
+  std::optional<SchedulerView> with_plans;
+  if (purpose == Purpose::plan) with_plans = view_with_plans(request, info.label.id);
+  const SchedulerView& current = with_plans ? *with_plans : view();
   for (;;) {
     bool rejected = false;
     const auto required = required_nodes(info);
@@ -270,7 +297,7 @@ std::optional<Allocation> NodeSelector::try_sizes(Job* job, const NodeBitmap& us
     request.required = *required;
     for (const std::uint32_t size : sizes(info, counts)) {
       set_nodes(request, info, size);
-      auto allocation = find(planned_view, request);
+      auto allocation = find_once(current, request, info, kind, find);
       if (!allocation) continue;
       if (accept(to_bits(allocation->nodes))) return allocation;
       rejected = true;
@@ -283,7 +310,7 @@ std::optional<Allocation> NodeSelector::try_sizes(Job* job, const NodeBitmap& us
 bool NodeSelector::try_now(Job* job, const NodeBitmap& usable, NodeCounts counts, Purpose purpose,
                            const AcceptNodes& accept) {
   const auto find = [](const SchedulerView& view, const NodeRequest& request) { return view.now(request); };
-  if (!try_sizes(job, usable, counts, purpose, find, accept)) return false;
+  if (!try_sizes(job, usable, counts, purpose, 'n', find, accept)) return false;
   plans_.erase(job_info(job, false).label.id);
   // Slurm forgets a job some time after its end, and a new one may have the same address.
   if (purpose == Purpose::start) job_infos_.erase(job);
@@ -299,7 +326,7 @@ bool NodeSelector::try_preempting(Job* job, const NodeBitmap& usable, NodeCounts
   const auto find = [&](const SchedulerView& view, const NodeRequest& request) {
     return view.after_preemption(request, candidates);
   };
-  return try_sizes(job, usable, counts, purpose, find, accept).has_value();
+  return try_sizes(job, usable, counts, purpose, 0, find, accept).has_value();
 }
 
 bool NodeSelector::try_later(Job* job, const NodeBitmap& usable, NodeCounts counts, const AcceptNodes& accept) {
@@ -308,7 +335,7 @@ bool NodeSelector::try_later(Job* job, const NodeBitmap& usable, NodeCounts coun
     if (!plan) return std::nullopt;
     return std::move(plan->allocation);
   };
-  auto planned = try_sizes(job, usable, counts, Purpose::plan, find, accept);
+  auto planned = try_sizes(job, usable, counts, Purpose::plan, 'l', find, accept);
   if (!planned) return false;
   plans_[job_info(job, false).label.id] = {std::move(*planned), Clock::now()};
   return true;
@@ -317,9 +344,10 @@ bool NodeSelector::try_later(Job* job, const NodeBitmap& usable, NodeCounts coun
 bool NodeSelector::fits_empty_machine(Job* job, const NodeBitmap& usable, NodeCounts counts) {
   JobInfo& info = job_info(job, false);
   NodeRequest request = make_request(info, usable);
+  const SchedulerView empty(machine_.allocator, *policy_, std::vector<RunningAllocation>{});
   for (const std::uint32_t size : sizes(info, counts)) {
-    set_nodes(request, info, size);
-    if (view().on_empty_machine(request)) return true;
+    request.nodes = size;  // whether there are nodes does not depend on the traffic
+    if (empty.on_empty_machine(request)) return true;
   }
   return false;
 }

@@ -33,7 +33,10 @@ class NodeSelector {
   static Result<NodeSelector> make(const Controller& controller);
 
   /// Discards the list of running jobs after jobs have started, ended or changed.
-  void jobs_changed() { view_.reset(); }
+  void jobs_changed() {
+    view_.reset();
+    decisions_.clear();
+  }
 
   /// Whether the plugin selects the nodes of this job: some usable nodes and all required nodes belong to the machine.
   /// If `may_wait`, slurmctld waits a moment until the profile of the job is read.
@@ -94,12 +97,18 @@ class NodeSelector {
   void note(JobInfo& info, const std::string& reason) const;
   /// Tries all sizes. If Slurm rejects the nodes, reads the requirements of the job and tries again.
   using Find = std::function<std::optional<Allocation>(const SchedulerView&, const NodeRequest&)>;
-  std::optional<Allocation> try_sizes(Job* job, const NodeBitmap& usable, NodeCounts counts, Purpose purpose,
+  std::optional<Allocation> try_sizes(Job* job, const NodeBitmap& usable, NodeCounts counts, Purpose purpose, char kind,
                                       const Find& find, const AcceptNodes& accept);
+  /// Slurm tests a job several times. Until jobs or plans change, equal requests get equal nodes. `kind` is that of
+  /// `find`; 0: its results must not be kept.
+  std::optional<Allocation> find_once(const SchedulerView& view, const NodeRequest& request, const JobInfo& info,
+                                      char kind, const Find& find);
   const SchedulerView& view();
   /// The nodes of the machine in a host list, in ascending order.
   std::vector<Node> nodes_of(const std::string& hosts) const;
-  SchedulerView view_with_plans(const NodeRequest& request, std::uint32_t job);
+  Allocation allocation_of(const std::string& hosts) const;
+  /// The view with the plans for other jobs that do not use the nodes of this request; nothing: there are none.
+  std::optional<SchedulerView> view_with_plans(const NodeRequest& request, std::uint32_t job);
   std::vector<std::uint32_t> sizes(const JobInfo& info, NodeCounts counts) const;
   NodeBitmap to_bits(const std::vector<Node>& nodes) const;
 
@@ -108,10 +117,12 @@ class NodeSelector {
   NamedMachine machine_;
   const PolicyInfo* policy_ = nullptr;
   std::unordered_map<std::string, Node> node_by_name_;
-  std::vector<std::uint32_t> slurm_index_;  // by node
-  std::vector<std::optional<Node>> node_;   // by Slurm's node index; none: not a node of the machine
-  std::optional<SchedulerView> view_;       // empty: must be rebuilt
-  std::map<Job*, JobInfo> job_infos_;       // of jobs that wait
+  std::vector<std::uint32_t> slurm_index_;               // by node
+  std::vector<std::optional<Node>> node_;                // by Slurm's node index; none: not a node of the machine
+  std::optional<SchedulerView> view_;                    // empty: must be rebuilt
+  std::unordered_map<std::string, Allocation> running_;  // by host list, of running jobs
+  std::unordered_map<std::string, std::optional<Allocation>> decisions_;  // of find_once()
+  std::map<Job*, JobInfo> job_infos_;                                     // of jobs that wait
   std::size_t next_cleanup_ = 0;            // entries with which those that are too old are removed
   std::map<std::uint32_t, Planned> plans_;  // by job id
   JobProfiles profiles_;

@@ -5,6 +5,7 @@ thousands of short jobs pass through it. Takes minutes; `./dev test --all` runs 
 
     endurance_test.py PROGRAM [CLASS]
 """
+import json
 import os
 import pathlib
 import re
@@ -99,52 +100,107 @@ class ManyJobs(Cluster):
         self.assertLess(memory[3] - memory[2], 1.5 * JOBS / 2000, memory)
 
 
+class StockSlurm(Cluster):
+    """The same machine with Slurm's own selection of nodes."""
+
+    @classmethod
+    def start(cls, machine, options):
+        cls.name = f"stock{os.getpid()}"
+        made = json.loads(run(select_test.PROGRAM, "slurm", "lab", "up", "--name", cls.name, "-t", machine, *options, "--json", timeout=180).stdout)
+        cls.env = {**os.environ, **made["environment"]}
+        cls.directory = pathlib.Path(made["directory"])
+
+
 class ProfiledJobs(Cluster):
-    """Two jobs per second arrive with profiles: none is lost, all are isolated, and every srun accepts its mapping."""
+    """Two jobs per second arrive with profiles: none is lost, all are isolated, and every srun accepts its mapping. Blocks of the same
+    jobs go to a Slurm with its own selection of nodes in turn, because other work on the machine changes all times."""
 
     MACHINE = f"mesh:{select_test.SIDE}x{select_test.SIDE} core:2"
     POLICY = "closed-fit"
     OPTIONS = ("--cpus", "2")
     JOBS = JOBS // 4
+    BLOCK = 25
     PATTERNS = ("stencil2d", "ring", "alltoall")
 
-    def cycle(self):
-        """The mean time of a scheduling cycle since the last reset, in ms, and that of the backfill scheduler."""
-        main, backfill = self.slurm("sdiag").partition("Backfilling stats")[::2]
-        means = [re.search(r"Mean cycle: +(\d+)", part) for part in (main, backfill)]
-        return [int(mean[1]) / 1000 if mean else 0 for mean in means]
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.stock = StockSlurm()
+        cls.addClassCleanup(run, select_test.PROGRAM, "slurm", "lab", "down", "--name", f"stock{os.getpid()}", status=None)
+        cls.stock.start(cls.MACHINE, (*cls.OPTIONS, "--share", cls.scratch.name))
 
-    def pass_through(self, profiles):
-        """Submits the jobs and waits for their ends. Returns the jobs that ran, and the mean cycles."""
+    @staticmethod
+    def figures(cluster):
+        """Since the last reset: the mean time of a scheduling cycle in ms, of a backfill cycle, and the jobs that a cycle tested."""
+        main, backfill = cluster.slurm("sdiag").partition("Backfilling stats")[::2]
+
+        def number(part, name):
+            found = re.search(rf"{name}: +(\d+)", part)
+            return int(found[1]) if found else 0
+
+        return {"cycle": number(main, "Mean cycle") / 1000, "depth": number(main, "Mean depth cycle"), "cycles": number(main, "Total cycles"),
+                "backfill cycle": number(backfill, "Mean cycle") / 1000, "backfill depth": number(backfill, "Depth Mean"), "backfill cycles": number(backfill, "Total cycles")}
+
+    @staticmethod
+    def cpu_ms(cluster):
+        """CPU time of the threads of slurmctld by their names, of those that run."""
+        total = {}
+        for thread in pathlib.Path(f"/proc/{cluster.controller()}/task").iterdir():
+            try:
+                name, spent = (thread / "comm").read_text().strip(), (thread / "schedstat").read_text()
+            except OSError:  # it has ended
+                continue
+            total[name] = total.get(name, 0) + int(spent.split()[0]) / 1e6
+        return total
+
+    def profile(self, pattern, size):
+        path = pathlib.Path(self.scratch.name) / f"{pattern}-{size}.prof"
+        if not path.exists():
+            run(select_test.PROGRAM, "gen", pattern, "--ranks", 2 * size, "-o", path)
+        return path
+
+    def submit_block(self, cluster, first, profiled):
+        """Two jobs per second. Returns their numbers."""
         scratch = pathlib.Path(self.scratch.name)
-        done = scratch / f"done-{bool(profiles)}"
-        done.mkdir()
-        self.slurm("sdiag", "--reset")
-        submitted, begin, conflicts = [], time.monotonic(), 0
-        for number in range(self.JOBS):
+        done = scratch / f"done-{cluster.name}"
+        done.mkdir(exist_ok=True)
+        jobs, begin = [], time.monotonic()
+        for number in range(first, first + self.BLOCK):
             size = 2 + number * 7 % 9
-            option = []
-            if profiles:
-                profile = scratch / f"{self.PATTERNS[number % 3]}-{size}.prof"
-                if not profile.exists():
-                    run(select_test.PROGRAM, "gen", self.PATTERNS[number % 3], "--ranks", 2 * size, "-o", profile)
-                option = [f"--rankloom={profile}"]
+            option = [f"--rankloom={self.profile(self.PATTERNS[number % 3], size)}"] if profiled else []
             script = f"srun -l hostname > {done}/$SLURM_JOB_ID.tmp && mv {done}/$SLURM_JOB_ID.tmp {done}/$SLURM_JOB_ID; sleep {1 + number % 4}"
-            submitted.append(self.slurm("sbatch", "--parsable", "-o", scratch / "output-%j", "-t", 1, "-N", size, "-n", 2 * size, *option, "--wrap", script).strip())
-            if number % 10 == 9:
-                conflicts += run(select_test.PROGRAM, "slurm", "check", "--json", env=self.env, status=None).returncode != 0
-            time.sleep(max(0, begin + (number + 1) / 2 - time.monotonic()))
-        self.wait(lambda: not self.jobs(), "all jobs have ended", 300)
-        self.assertEqual(conflicts, 0)
-        self.assertEqual({path.name for path in done.iterdir()}, set(submitted))
-        for job in submitted:
-            self.assertNotIn("rankloom", (scratch / f"output-{job}").read_text())
-        return len(submitted), self.cycle()
+            jobs.append(cluster.slurm("sbatch", "--parsable", "-o", scratch / f"output-{cluster.name}-%j", "-t", 1, "-N", size, "-n", 2 * size, *option, "--wrap", script).strip())
+            if profiled and number % 10 == 9:
+                checked = run(select_test.PROGRAM, "slurm", "check", "--json", env=cluster.env, status=None)
+                self.assertEqual(checked.returncode, 0, checked.stdout)
+            time.sleep(max(0, begin + (number - first + 1) / 2 - time.monotonic()))
+        return jobs
 
     def test_are_isolated_and_not_slower_to_schedule(self):
-        plain, profiled = self.pass_through(False), self.pass_through(True)
-        for name, (count, cycle) in (("without profiles", plain), ("with profiles", profiled)):
-            print(f"{name}: {count} jobs, {cycle[0]:.1f} ms per scheduling cycle, {cycle[1]:.1f} ms per backfill cycle", file=sys.stderr, flush=True)
+        clusters = {"stock": self.stock, "profiles": self}
+        submitted = {name: [] for name in clusters}
+        before = {}
+        for name, cluster in clusters.items():
+            cluster.slurm("sdiag", "--reset")
+            before[name] = self.cpu_ms(cluster)
+        for first in range(0, self.JOBS, self.BLOCK):
+            for name, cluster in clusters.items():
+                submitted[name] += self.submit_block(cluster, first, name == "profiles")
+        figures = {}
+        for name, cluster in clusters.items():
+            self.wait(lambda: not cluster.jobs(), "all jobs have ended", 300)  # pylint: disable=cell-var-from-loop
+            of, cpu = self.figures(cluster), self.cpu_ms(cluster)
+            for thread, cycles in (("sched_agent", "cycles"), ("bckfl", "backfill cycles")):
+                of[f"CPU ms of {thread} per cycle"] = (cpu.get(thread, 0) - before[name].get(thread, 0)) / max(1, of[cycles])
+            figures[name] = of
+            scratch = pathlib.Path(self.scratch.name)
+            self.assertEqual({path.name for path in (scratch / f"done-{cluster.name}").iterdir()}, set(submitted[name]))
+            for job in submitted[name]:
+                self.assertNotIn("rankloom", (scratch / f"output-{cluster.name}-{job}").read_text())
+        print(f"{len(submitted['profiles'])} jobs each", file=sys.stderr)
+        for key, stock in figures["stock"].items():
+            profiled = figures["profiles"][key]
+            print(f"{key}: {profiled:.3f} with profiles, {stock:.3f} in stock Slurm, ratio {profiled / stock if stock else 0:.2f}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,13 @@ std::vector<std::string_view> values_in_comment(std::string_view text, std::stri
   return values;
 }
 
+std::vector<RunningAllocation> with_allocations(const AllocationMachine& machine, std::vector<ScheduledJob> running) {
+  const Occupancy empty(machine);
+  std::vector<RunningAllocation> all;
+  for (ScheduledJob& job : running) all.push_back({make_allocation(machine, empty, std::move(job.nodes)), job.end});
+  return all;
+}
+
 }  // namespace
 
 std::optional<Allocation> allocate_around(const Allocator& allocator, const Occupancy& occupancy,
@@ -96,12 +103,17 @@ std::optional<Allocation> allocate_around(const Allocator& allocator, const Occu
 }
 
 SchedulerView::SchedulerView(const Allocator& allocator, const PolicyInfo& policy, std::vector<ScheduledJob> running)
+    : SchedulerView(allocator, policy, with_allocations(allocator.machine(), std::move(running))) {}
+
+SchedulerView::SchedulerView(const Allocator& allocator, const PolicyInfo& policy,
+                             std::vector<RunningAllocation> running)
     : allocator_(&allocator), policy_(&policy), occupancy_(allocator.machine()) {
   std::stable_sort(running.begin(), running.end(),
-                   [](const ScheduledJob& a, const ScheduledJob& b) { return a.end < b.end; });
-  for (ScheduledJob& job : running) {
+                   [](const RunningAllocation& a, const RunningAllocation& b) { return a.end < b.end; });
+  for (RunningAllocation& job : running) {
     ends_.push_back(job.end);
-    allocations_.push_back(make_allocation(allocator.machine(), occupancy_, std::move(job.nodes)));
+    job.allocation.isolated = !occupancy_.conflicts_with(job.allocation.shared_resources);
+    allocations_.push_back(std::move(job.allocation));
     occupancy_.add(allocations_.back());
   }
 }

@@ -22,6 +22,12 @@ struct ScheduledJob {
   double end = 0;           ///< Its latest end time, in seconds of any clock.
 };
 
+/// A running job whose allocation was computed before.
+struct RunningAllocation {
+  Allocation allocation;  ///< `isolated` does not matter.
+  double end = 0;
+};
+
 /// What a waiting job requests.
 struct NodeRequest {
   std::uint32_t nodes = 1;
@@ -35,12 +41,13 @@ struct Plan {
   Allocation allocation = {};
 };
 
-/// The machine at one moment. Construction computes one route footprint per running job. A request costs a copy of the
-/// occupancy and one search; if the job cannot start now, O(log running) further searches.
+/// The machine at one moment. Construction computes one route footprint per running job, unless they are given. A
+/// request costs a copy of the occupancy and one search; if the job cannot start now, O(log running) further searches.
 class SchedulerView {
  public:
   /// The allocator and the policy must outlive the view. Running jobs may share nodes.
   SchedulerView(const Allocator& allocator, const PolicyInfo& policy, std::vector<ScheduledJob> running);
+  SchedulerView(const Allocator& allocator, const PolicyInfo& policy, std::vector<RunningAllocation> running);
 
   /// Marks the planned allocation of a waiting job of higher priority as used.
   void reserve(const Allocation& planned) { occupancy_.add(planned); }
@@ -86,7 +93,8 @@ std::optional<Fallback> fallback_from_comment(std::string_view text);
 /// a comma or a semicolon.
 std::string profile_from_comment(std::string_view text);
 
-/// The file of a request such as "app.prof", "strict:app.prof" or "map:app.prof,budget=2s"; empty for "off" and "learn".
+/// The file of a request such as "app.prof", "strict:app.prof" or "map:app.prof,budget=2s"; empty for "off" and
+/// "learn".
 std::string file_of_step_request(std::string_view text);
 /// Whether a request is for the profile of an earlier run: "learn" or "learn,bind=none".
 bool is_learn_request(std::string_view text);
