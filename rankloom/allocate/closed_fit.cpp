@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // allocate: the policy closed-fit. A set of nodes costs its nodes for as long as the job runs on them. `balanced`
 // minimises packing cost x run time^0.3: a set that shortens the job by 10 % may take 3 % more nodes from others. The
-// exponent was chosen by replays (docs/algorithms/closed-fit.md).
+// exponent was chosen by replays (docs/algorithms/closed-fit.md). A long job gets a set only if that leaves an isolated
+// set for short jobs.
 #include "rankloom/allocate/closed_fit.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -58,6 +60,40 @@ std::vector<Score> scores(const std::vector<ScoredSet>& sets, Prefer prefer) {
   return result;
 }
 
+/// The isolated set that a long job leaves free. Jobs of more than half of the machine leave nothing: they would wait
+/// until nearly all others have ended. Nor does a job on an idle machine, where waiting does not help, so every job
+/// starts at some time.
+class HeadroomRule {
+ public:
+  HeadroomRule(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes, const FitOptions& fit)
+      : allocator_(allocator), occupancy_(occupancy) {
+    const std::uint32_t all = allocator.machine().node_count();
+    if (!fit.is_long() || 2 * std::uint64_t{nodes} > all || occupancy.is_idle()) return;
+    size_ = static_cast<std::uint32_t>(fit.headroom.share * all + 1e-9);  // 0.3 of 10 nodes are 3
+  }
+
+  /// False if no set of n nodes can leave the headroom.
+  bool is_possible(std::uint32_t nodes) const {
+    if (size_ == 0) return true;
+    return occupancy_.free_count() >= std::uint64_t{nodes} + size_ && is_left(occupancy_);
+  }
+  bool is_kept_by(const Allocation& allocation) const {
+    if (size_ == 0) return true;
+    Occupancy after = occupancy_;
+    after.add(allocation);
+    return is_left(after);
+  }
+
+ private:
+  bool is_left(const Occupancy& occupancy) const {
+    return allocator_.search().has_isolated(occupancy, size_);
+  }
+
+  const Allocator& allocator_;
+  const Occupancy& occupancy_;
+  std::uint32_t size_ = 0;
+};
+
 /// "31 % below", "4 % above", or nothing for a difference that is not visible.
 std::string difference(double value, double other) {
   if (other <= 0) return "";
@@ -90,9 +126,11 @@ std::optional<Prefer> find_preference(std::string_view name) {
 std::optional<FitDecision> choose_fit(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
                                       const AllocationOptions& options) {
   const FitOptions& fit = options.fit;
+  const HeadroomRule headroom(allocator, occupancy, nodes, fit);
+  if (!headroom.is_possible(nodes)) return std::nullopt;
   if (fit.run_time == nullptr || nodes == 1) {
     auto found = allocator.search().find_isolated(occupancy, nodes, Objective::min_diameter, options.limits);
-    if (!found) return std::nullopt;
+    if (!found || !headroom.is_kept_by(*found)) return std::nullopt;
     return FitDecision{*std::move(found), {}, 0, 0};
   }
   Deadline deadline;
@@ -109,7 +147,15 @@ std::optional<FitDecision> choose_fit(const Allocator& allocator, const Occupanc
   }
   decision.not_scored = candidates.size() - decision.sets.size();
   const std::vector<Score> all = scores(decision.sets, fit.prefer);
-  decision.chosen = static_cast<std::size_t>(std::min_element(all.begin(), all.end()) - all.begin());
+  std::vector<std::size_t> best_first(all.size());
+  std::iota(best_first.begin(), best_first.end(), std::size_t{0});
+  std::stable_sort(best_first.begin(), best_first.end(),
+                   [&](std::size_t a, std::size_t b) { return all[a] < all[b]; });
+  const auto chosen = std::find_if(best_first.begin(), best_first.end(), [&](std::size_t number) {
+    return headroom.is_kept_by(candidates[number].allocation);
+  });
+  if (chosen == best_first.end()) return std::nullopt;
+  decision.chosen = *chosen;
   decision.allocation = std::move(candidates[decision.chosen].allocation);
   return decision;
 }

@@ -69,6 +69,58 @@ TEST(Replay, ReservesSpecificNodesNotANumberOfNodes) {
   EXPECT_DOUBLE_EQ(by_number.mean_wait, (0 + 0 + 99 + 148) / 4.0);
 }
 
+/// The start of each job, in order of the numbers.
+std::vector<double> starts(const ReplayResult& result) {
+  std::vector<double> times(result.job_list.size());
+  for (const ReplayedJob& job : result.job_list) times[job.number - 1] = job.start;
+  return times;
+}
+
+ReplayOptions with_headroom(Queue queue, double share) {
+  ReplayOptions options{.queue = queue, .verify = true, .keep_jobs = true, .allocation = {}};
+  options.allocation.fit.headroom = {.share = share, .short_seconds = 100};
+  return options;
+}
+
+// The third job would take the last four nodes until 502. It waits for the second one; the fourth one, which is short,
+// does not wait.
+TEST(Replay, LongJobsOfClosedFitLeaveHeadroomForShortOnes) {
+  const auto list = jobs({{1, 0, 1000, 1000, 8}, {2, 1, 500, 500, 4}, {3, 2, 500, 500, 4}, {4, 3, 90, 90, 4}});
+  for (const Queue queue : {Queue::fcfs, Queue::easy, Queue::conservative}) {
+    const auto none = starts(run(mesh_4x4(), "closed-fit", list, with_headroom(queue, 0)));
+    EXPECT_EQ(none, (std::vector<double>{0, 1, 2, 501})) << name_of(queue);
+    const auto some = starts(run(mesh_4x4(), "closed-fit", list, with_headroom(queue, 0.25)));
+    const double fourth = queue == Queue::fcfs ? 501 : 3;  // with FCFS no job overtakes
+    EXPECT_EQ(some, (std::vector<double>{0, 1, 501, fourth})) << name_of(queue);
+    const auto best = starts(run(mesh_4x4(), "closed-best", list, with_headroom(queue, 0.25)));
+    EXPECT_EQ(best, none) << name_of(queue);
+  }
+}
+
+// As above, but a short job still runs on the headroom at the time of the reservation.
+TEST(Replay, HeadroomDoesNotDelayAReservation) {
+  const auto list = jobs({{1, 0, 1000, 1000, 8}, {2, 1, 500, 500, 4}, {3, 2, 500, 500, 4}, {4, 450, 90, 90, 4}});
+  for (const Queue queue : {Queue::easy, Queue::conservative}) {
+    const auto result = run(mesh_4x4(), "closed-fit", list, with_headroom(queue, 0.25));
+    EXPECT_EQ(starts(result), (std::vector<double>{0, 1, 501, 450})) << name_of(queue);
+    EXPECT_EQ(result.conflicts, 0);
+  }
+}
+
+// Sizes up to the machine: nobody starves, whatever the headroom.
+TEST(Replay, EveryJobRunsWithHeadroom) {
+  const auto made = lublin_workload({.jobs = 150, .nodes = 16, .seed = 9});
+  for (const Queue queue : {Queue::fcfs, Queue::easy, Queue::conservative}) {
+    for (const double share : {0.1, 0.25, 0.5}) {
+      ReplayOptions options = with_headroom(queue, share);
+      options.load = 1;
+      const auto result = run(mesh_4x4(), "closed-fit", *made, options);
+      EXPECT_EQ(result.jobs, 150) << name_of(queue) << " " << share;
+      EXPECT_EQ(result.conflicts, 0);
+    }
+  }
+}
+
 TEST(Replay, ScalesArrivalsToTheLoad) {
   const auto made = lublin_workload({.jobs = 300, .nodes = 16});
   const auto result = run(mesh_4x4(), "first-fit", *made, {.queue = Queue::easy, .load = 2, .allocation = {}});

@@ -53,6 +53,7 @@ class BoxSearch final : public IsolatedSearch {
 
   std::optional<Allocation> find_isolated(const Occupancy& occupancy, std::uint32_t nodes, Objective objective,
                                           const IsolationLimits& limits) const override;
+  bool has_isolated(const Occupancy& occupancy, std::uint32_t nodes) const override;
   std::vector<Candidate> find_candidates(const Occupancy& occupancy, std::uint32_t nodes, const IsolationLimits& limits,
                                          std::size_t max) const override;
   std::optional<Allocation> find_template(const Occupancy& occupancy, std::uint32_t nodes) const override;
@@ -83,6 +84,8 @@ class BoxSearch final : public IsolatedSearch {
   void each_row(const Extents& corner, const Extents& extents, const Visit& visit) const;
   std::uint32_t free_inside(const View& view, const Box& box) const;
   std::uint32_t contact(const View& view, const Box& box) const;
+  template <class Visit>
+  void each_position(const BitGrid& positions, const BoxShape& shape, const Visit& visit) const;
   std::optional<Box> best_position(const View& view, const BitGrid& positions, const BoxShape& shape,
                                    std::uint32_t nodes, std::int64_t& best) const;
   std::optional<Node> best_single_node(const Occupancy& occupancy) const;
@@ -265,10 +268,9 @@ std::uint32_t BoxSearch::contact(const View& view, const Box& box) const {
   return sum;
 }
 
-/// The position of this shape with the best score, if that is above `best`; raises `best` to it.
-std::optional<Box> BoxSearch::best_position(const View& view, const BitGrid& positions, const BoxShape& shape,
-                                            std::uint32_t nodes, std::int64_t& best) const {
-  std::optional<Box> found;
+/// Calls visit(box) for each of these positions of the lowest corner, until it returns false.
+template <class Visit>
+void BoxSearch::each_position(const BitGrid& positions, const BoxShape& shape, const Visit& visit) const {
   Box box{&shape, Extents(grid_.dimensions())};
   for (std::uint32_t row = 0; row < grid_.rows; ++row) {
     const auto words = positions.row(row);
@@ -277,15 +279,24 @@ std::optional<Box> BoxSearch::best_position(const View& view, const BitGrid& pos
         box.corner[0] = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
         for (std::uint32_t j = 1, rest = row; j < grid_.dimensions(); rest /= grid_.sizes[j], ++j)
           box.corner[j] = rest % grid_.sizes[j];
-        const std::uint32_t available = free_inside(view, box);
-        if (available < nodes) continue;
-        const std::int64_t score = std::int64_t{contact(view, box)} - 4 * std::int64_t{shape.volume};
-        if (score <= best) continue;
-        best = score;
-        found = box;
+        if (!visit(box)) return;
       }
     }
   }
+}
+
+/// The position of this shape with the best score, if that is above `best`; raises `best` to it.
+std::optional<Box> BoxSearch::best_position(const View& view, const BitGrid& positions, const BoxShape& shape,
+                                            std::uint32_t nodes, std::int64_t& best) const {
+  std::optional<Box> found;
+  each_position(positions, shape, [&](const Box& box) {
+    if (free_inside(view, box) < nodes) return true;
+    const std::int64_t score = std::int64_t{contact(view, box)} - 4 * std::int64_t{shape.volume};
+    if (score <= best) return true;
+    best = score;
+    found = box;
+    return true;
+  });
   return found;
 }
 
@@ -401,6 +412,25 @@ std::optional<Allocation> BoxSearch::find_isolated(const Occupancy& occupancy, s
   }
   if (!found) return std::nullopt;
   return make_allocation(occupancy, *found, nodes, false);
+}
+
+bool BoxSearch::has_isolated(const Occupancy& occupancy, std::uint32_t nodes) const {
+  if (occupancy.free_count() < nodes) return false;
+  if (nodes < 2) return true;
+  const View view = make_view(occupancy);
+  std::vector<const BoxShape*> failed;
+  bool found = false;
+  for (const BoxShape& candidate : shapes_for(nodes)) {
+    if (contains_any(candidate, failed)) continue;
+    const BitGrid positions = feasible_corners(view, candidate.extents);
+    if (positions.empty()) failed.push_back(&candidate);
+    each_position(positions, candidate, [&](const Box& box) {
+      found = free_inside(view, box) >= nodes;
+      return !found;
+    });
+    if (found) return true;
+  }
+  return false;
 }
 
 std::vector<Candidate> BoxSearch::find_candidates(const Occupancy& occupancy, std::uint32_t nodes,

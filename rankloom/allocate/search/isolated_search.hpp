@@ -48,6 +48,10 @@ class IsolatedSearch {
   /// A set of n free nodes whose messages use no router or link that is in use; nothing if there is none.
   virtual std::optional<Allocation> find_isolated(const Occupancy& occupancy, std::uint32_t nodes, Objective objective,
                                                   const IsolationLimits& limits) const = 0;
+  /// Whether there is such a set, of any shape; faster than finding the best one.
+  virtual bool has_isolated(const Occupancy& occupancy, std::uint32_t nodes) const {
+    return find_isolated(occupancy, nodes, Objective::min_nodes, {}).has_value();
+  }
   /// Isolated sets of different shapes, each at its best position, at most `max` of them; the smallest diameter first.
   /// There is at least one if find_isolated() with these limits finds one.
   virtual std::vector<Candidate> find_candidates(const Occupancy& occupancy, std::uint32_t nodes,

@@ -3,6 +3,7 @@
 // the workload replay and the Slurm plugin update it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -34,6 +35,11 @@ class Occupancy {
   const Bitset& used_resources() const { return used_resources_; }
   /// Whether some job already uses one of these routers or links.
   bool conflicts_with(const Bitset& shared_resources) const { return shared_resources.intersects(used_resources_); }
+
+  /// Whether no job runs.
+  bool is_idle() const {
+    return std::all_of(jobs_on_node_.begin(), jobs_on_node_.end(), [](std::uint16_t jobs) { return jobs == 0; });
+  }
 
   void add(const Allocation& allocation);
   void remove(const Allocation& allocation);

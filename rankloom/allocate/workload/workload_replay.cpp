@@ -3,6 +3,7 @@
 #include "rankloom/allocate/workload/workload_replay.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 #include <list>
@@ -45,6 +46,8 @@ struct SimulatedJob {
   double end = never;
   Allocation allocation = {};
   bool had_conflict = false;
+  double promised = never;      // the earliest start of its reservations
+  bool leaves_headroom = true;  // as long as that does not delay its reservation
   Iterations iterations = {};
 
   /// As it would run now: with the tasks of its shape.
@@ -66,7 +69,8 @@ class Replay {
         jobs_(std::move(jobs)),
         occupancy_(allocator.machine()),
         verifier_(allocator.machine().network(), allocator.machine().exclusive()),
-        failed_(allocator.machine().node_count() + 1),
+        failed_{std::vector<FailedRounds>(allocator.machine().node_count() + 1),
+                std::vector<FailedRounds>(allocator.machine().node_count() + 1)},
         channels_(options.communication != nullptr ? options.communication->channel_count() : 0) {}
 
   ReplayResult run(Progress& progress);
@@ -88,11 +92,13 @@ class Replay {
     double from, until;
     const Allocation* allocation;
   };
-  /// Job sizes for which the policy found no nodes in this round: with all free nodes, or next to the reservation.
+  /// The last rounds in which the policy found no nodes for jobs of one size: with all free nodes, or next to the
+  /// reservation.
   struct FailedRounds {
     std::uint64_t anywhere = 0, next_to_reservation = 0;
   };
 
+  AllocationOptions options_for(const SimulatedJob& job) const;
   std::optional<Allocation> choose_nodes(const Occupancy& occupancy, const SimulatedJob& job);
   double start_communication(std::uint32_t job);
   void update_communication(std::uint32_t job);
@@ -110,6 +116,8 @@ class Replay {
   std::optional<double> predicted_end(const SimulatedJob& job, const Reservation& start);
   Reservation earliest_for(const SimulatedJob& job);
   Reservation after_ends(const SimulatedJob& job);
+  template <class Find>
+  Reservation keep_promise(SimulatedJob& job, const Find& find);
   template <class Earliest>
   bool choose_shape(SimulatedJob& job, const Earliest& earliest);
   void backfill(std::size_t from);
@@ -122,7 +130,7 @@ class Replay {
   std::vector<SimulatedJob> jobs_;
   Occupancy occupancy_;
   ConflictVerifier verifier_;
-  std::vector<FailedRounds> failed_;  // by size
+  std::array<std::vector<FailedRounds>, 2> failed_;  // of jobs that leave no headroom, of those that do; by size
   SharedChannels channels_;
   std::vector<float> decision_times_;
   std::uint64_t round_ = 1;
@@ -135,9 +143,16 @@ class Replay {
   ReplayResult result_;
 };
 
+AllocationOptions Replay::options_for(const SimulatedJob& job) const {
+  AllocationOptions options = options_.allocation;
+  options.fit.estimate = job.estimate;
+  if (!job.leaves_headroom) options.fit.headroom.share = 0;
+  return options;
+}
+
 std::optional<Allocation> Replay::choose_nodes(const Occupancy& occupancy, const SimulatedJob& job) {
   if (occupancy.free_count() < job.nodes) return std::nullopt;
-  AllocationOptions options = options_.allocation;
+  AllocationOptions options = options_for(job);
   if (options_.communication != nullptr) options.fit.run_time = options_.communication->run_time_model(job.as_placed());
   const auto begin = std::chrono::steady_clock::now();
   auto allocation = allocate_nodes(allocator_, occupancy, policy_, job.nodes, options);
@@ -265,6 +280,7 @@ void Replay::start_in_order() {
   std::size_t started = 0;
   for (; started < waiting_.size(); ++started) {
     SimulatedJob& job = jobs_[waiting_[started]];
+    if (job.promised <= now_) job.leaves_headroom = false;
     choose_shape(job, [&](const SimulatedJob& shaped) { return earliest_for(shaped); });
     auto allocation = choose_nodes(occupancy_, job);
     if (!allocation) break;
@@ -329,12 +345,25 @@ Replay::Reservation Replay::after_ends(const SimulatedJob& job) {
   return {std::max(now_, running_[high - 1].time), std::move(*found)};
 }
 
+/// Short jobs may take the headroom that a job with a reservation has to leave. The job then leaves none, so that its
+/// reservation does not become later.
+template <class Find>
+Replay::Reservation Replay::keep_promise(SimulatedJob& job, const Find& find) {
+  Reservation found = find();
+  if (found.time > job.promised && job.leaves_headroom) {
+    job.leaves_headroom = false;
+    found = find();
+  }
+  job.promised = std::min(job.promised, found.time);
+  return found;
+}
+
 /// Starts jobs from this position of the queue on that end before the reservation starts or do not conflict with it. A
 /// moldable job takes fewer nodes only if it does not end later than on the requested ones from the reservation on.
 void Replay::backfill(std::size_t from) {
   std::optional<Occupancy> with_reservation;  // the reserved nodes, routers and links are in use
   const auto nodes_for = [&](const SimulatedJob& job) -> std::optional<Allocation> {
-    FailedRounds& failed = failed_[job.nodes];
+    FailedRounds& failed = failed_[options_for(job).fit.is_long() ? 1 : 0][job.nodes];
     const bool ends_before = now_ + job.estimate <= reservation_.time;
     const bool known_to_fail = failed.anywhere == round_ || (!ends_before && failed.next_to_reservation == round_);
     if (job.nodes > occupancy_.free_count() || known_to_fail) return std::nullopt;
@@ -374,7 +403,8 @@ void Replay::schedule(std::size_t first_new, bool nodes_freed) {
     start_in_order();
     if (waiting_.empty() || options_.queue == Queue::fcfs) return;
     ++round_;
-    reservation_ = after_ends(jobs_[waiting_.front()]);
+    SimulatedJob& first = jobs_[waiting_.front()];
+    reservation_ = keep_promise(first, [&] { return after_ends(first); });
     backfill(1);
   } else if (options_.queue == Queue::easy) {
     backfill(first_new);  // nothing has changed for jobs that were waiting before
@@ -410,7 +440,8 @@ void Replay::plan_all() {
     const std::uint32_t number = waiting_[i];
     SimulatedJob& job = jobs_[number];
     if (i < options_.depth) choose_shape(job, [&](const SimulatedJob& shaped) { return earliest(shaped, plans); });
-    Reservation found = i < options_.depth ? earliest(job, plans) : Reservation{};
+    if (job.promised <= now_) job.leaves_headroom = false;
+    Reservation found = i < options_.depth ? keep_promise(job, [&] { return earliest(job, plans); }) : Reservation{};
     if (found.time == now_) {
       start(number, std::move(found.allocation));
       plans.push_back({now_, now_ + job.estimate, &job.allocation});

@@ -100,6 +100,28 @@ class AllocReplay : public Verb {
                 options_.moldable = *number;
                 return {};
               });
+    add_value(app,
+              {"--headroom", "X",
+               "closed-fit: the fraction of the nodes that a long job leaves free for short ones, as an isolated set; "
+               "0: none",
+               "policy", format_value(fit_.headroom.share)},
+              [this](std::string_view value) -> Result<void> {
+                const auto number = parse_number(value);
+                if (!number || *number < 0 || *number > 0.5)
+                  return bad_value("--headroom", value, "a fraction from 0 to 0.5, such as 0.06");
+                fit_.headroom.share = *number;
+                return {};
+              });
+    add_value(app,
+              {"--short-job", "SECONDS", "closed-fit: a job whose user estimates more is long", "policy",
+               format_value(fit_.headroom.short_seconds)},
+              [this](std::string_view value) -> Result<void> {
+                const auto number = parse_number(value);
+                if (!number || *number < 0 || *number > 1e9)
+                  return bad_value("--short-job", value, "a number of seconds of at least 0, such as 3600");
+                fit_.headroom.short_seconds = *number;
+                return {};
+              });
     add_text(app,
              {"--mapper", "MAPPER", "with patterns: the mapper for policies without '+'", "workload", default_mapper},
              mapper_);
