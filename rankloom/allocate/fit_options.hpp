@@ -39,7 +39,7 @@ std::optional<Prefer> find_preference(std::string_view name);
 /// What a long job leaves for short ones. A job of a minute that waits an hour for a job of a day is slowed 60-fold, so a
 /// few nodes that long jobs leave free are worth much.
 struct Headroom {
-  double share = 1.0 / 16;      ///< Of the nodes of the machine; 0: nothing.
+  double share = 0.05;          ///< Of the nodes of the machine; 0: nothing.
   double short_seconds = 3600;  ///< A job whose user estimates no more is short.
 };
 

@@ -107,7 +107,7 @@ TEST(Replay, HeadroomDoesNotDelayAReservation) {
   }
 }
 
-// Sizes up to the machine: nobody starves, whatever the headroom.
+// No job waits forever, whatever its size and the headroom.
 TEST(Replay, EveryJobRunsWithHeadroom) {
   const auto made = lublin_workload({.jobs = 150, .nodes = 16, .seed = 9});
   for (const Queue queue : {Queue::fcfs, Queue::easy, Queue::conservative}) {
