@@ -47,7 +47,7 @@ def environment():
 
 
 def run(*arguments, folder=None):
-    done = subprocess.run(["timeout", "-k", "5", "240", *arguments], cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    done = subprocess.run(["timeout", "-k", "5", "500", *arguments], cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(arguments)}: status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout

@@ -24,7 +24,7 @@ from torch_lab import PORT, TRAINING, TorchLab  # noqa: E402
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 SKIPPED = 77
 ARGUMENTS = ["--tensor-model-parallel-size", "2", "--pipeline-model-parallel-size", "2", "--num-layers", "4", "--hidden-size", "128", "--num-attention-heads", "4",
-             "--vocab-size", "512", "--seq-length", "128", "--micro-batch-size", "1", "--global-batch-size", "4"]
+             "--vocab-size", "512", "--seq-length", "128", "--micro-batch-size", "1", "--global-batch-size", "4", "--untie-embeddings-and-output-weights"]
 
 # Debian builds torch without libuv, which torchrun and its processes require for their store.
 WITHOUT_LIBUV = """#!{python}

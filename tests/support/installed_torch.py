@@ -21,7 +21,7 @@ print(torch.__version__.split("+")[0], *backends)
 @functools.cache
 def version_and_backends():
     """["2.6.0", "gloo", "mpi"]; [] without torch."""
-    done = subprocess.run([sys.executable, "-c", QUESTION], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", QUESTION], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     return done.stdout.split() if done.returncode == 0 else []
 
 

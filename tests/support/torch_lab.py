@@ -39,7 +39,7 @@ class TorchLab:
 
     def command(self, *arguments):
         """What a command prints. One that fails is an error."""
-        return self.finish(self.start("timeout", "-k", "5", "240", *arguments))
+        return self.finish(self.start("timeout", "-k", "5", "500", *arguments))
 
     def finish(self, process):
         output, _ = process.communicate()
@@ -58,7 +58,7 @@ class TorchLab:
         self.rankloom("lab", "down", "--name", self.name)
 
     def on(self, host, *arguments):
-        return ["timeout", "-k", "5", "240", str(self.program), "lab", "exec", "--name", self.name, "--on", host, "--", *arguments]
+        return ["timeout", "-k", "5", "500", str(self.program), "lab", "exec", "--name", self.name, "--on", host, "--", *arguments]
 
     def write_mappings(self, arguments, hosts):
         """The ranks in their order on the hosts of a list, and as rankloom maps them."""
