@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "rankloom/core/progress_part.hpp"
+#include "rankloom/report/terminal/progress_part.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom {

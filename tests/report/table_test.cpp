@@ -121,5 +121,14 @@ TEST(Wrap, BreaksAtBlanks) {
   EXPECT_THAT(wrap("", 4), ::testing::ElementsAre(""));
 }
 
+TEST(Table, ANumberStaysNextToItsUnit) {
+  Table table({{"limited by"}});
+  table.row({"transfer from rank 0 to rank 3: 3 MB in 30 ms"});
+  EXPECT_EQ(table.text(44, 0),
+            "limited by\n"
+            "transfer from rank 0 to rank 3: 3 MB in\n"
+            "  30 ms\n");
+}
+
 }  // namespace
 }  // namespace rankloom

@@ -19,7 +19,7 @@ namespace rankloom::app {
 
 namespace {
 
-constexpr std::size_t page_width = 90;
+constexpr std::size_t page_width = 90, max_heading_width = 100;
 constexpr std::size_t help_column = 28;
 
 void append_option(std::string& text, const std::string& heading, const std::string& help) {
@@ -107,7 +107,10 @@ std::vector<CommandPage> with_subcommands(const CommandPage& page) {
 }
 
 std::string help_text(const CommandPage& page) {
-  std::string text = fmt::format("{}: {}\n\nusage: {}\n", page.name(), page.summary, page.usage());
+  std::string text;
+  for (const std::string& line : wrap(fmt::format("{}: {}", page.name(), page.summary), max_heading_width))
+    text += line + "\n";
+  text += fmt::format("\nusage: {}\n", page.usage());
   if (!page.about.empty()) {
     text += "\n";
     for (const std::string& line : wrap(page.about, page_width)) text += line + "\n";

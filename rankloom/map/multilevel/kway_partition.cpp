@@ -114,9 +114,8 @@ class MultilevelRuns {
   std::vector<KWayPartition> runs(std::uint64_t seed) const {
     constexpr double alike = 0.005;  // the seed makes hardly any difference
     std::vector<KWayPartition> found(std::min(options_.runs, 2U));
-    parallel_chunks(found.size(), 1, [&](std::size_t at, std::size_t) {
-      found[at] = run(at == 0 ? seed : mix(seed + at));
-    });
+    parallel_chunks(found.size(), 1,
+                    [&](std::size_t at, std::size_t) { found[at] = run(at == 0 ? seed : mix(seed + at)); });
     while (found.size() < options_.runs && !options_.deadline.passed()) {
       const auto [least, most] = std::minmax_element(found.begin(), found.end(), has_lower_cut);
       if (most->cut - least->cut <= alike * least->cut) break;
@@ -155,8 +154,8 @@ class MultilevelRuns {
     return uncoarsen(hierarchy, std::move(refined));
   }
 
-  /// As in KaFFPaE (Sanders, Schulz 2012): no edge that one of the two partitions cuts is contracted, so that refinement
-  /// of the better one can exchange what distinguishes them as a whole.
+  /// As in KaFFPaE (Sanders, Schulz 2012): no edge that one of the two partitions cuts is contracted, so that
+  /// refinement of the better one can exchange what distinguishes them as a whole.
   KWayPartition recombined(const KWayPartition& better, const KWayPartition& other, std::uint64_t seed) const {
     const TimedSection timing("recombination");
     std::vector<std::uint32_t> common(better.block_of.size());

@@ -25,11 +25,22 @@ std::string take(std::string_view& text, std::size_t width) {
   return std::string(part);
 }
 
+/// Removes the first word and returns it. A number and its unit are one word.
+std::string_view take_word(std::string_view& text) {
+  std::size_t end = std::min(text.find(' '), text.size());
+  const std::string_view first = text.substr(0, end);
+  if (!first.empty() && first.find_first_not_of("0123456789.,") == std::string_view::npos && first.back() != ',' &&
+      end + 1 < text.size() && text[end + 1] != ' ')
+    end = std::min(text.find(' ', end + 1), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(std::min(text.size(), end + 1));
+  return word;
+}
+
 std::size_t longest_word(std::string_view text) {
   std::size_t longest = 0;
   while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    const std::string_view word = take_word(text);
     longest = std::max(longest, display_width(word));
   }
   return longest;
@@ -88,8 +99,7 @@ std::vector<std::string> fit(std::string_view cell, std::size_t width, std::size
   };
   std::string_view text = cell;
   while (!text.empty()) {
-    std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    std::string_view word = take_word(text);
     if (word.empty()) continue;
     if (has_word && display_width(line) + 1 + display_width(word) > width) next_line();
     if (has_word) line += ' ';

@@ -43,7 +43,8 @@ TEST(AnnealingDomains, KeepNodesWithMuchTrafficTogether) {
   const std::uint32_t ranks = 8192;
   CommGraphBuilder builder(ranks);
   for (std::uint32_t rank = 0; rank < ranks / 2; ++rank) builder.add(Rank{rank}, Rank{rank + ranks / 2}, 10, 1);
-  const OwnedProblem problem = make_problem(std::move(builder).build(false), testing::topology("node:256=100 core:32=1"));
+  const OwnedProblem problem =
+      make_problem(std::move(builder).build(false), testing::topology("node:256=100 core:32=1"));
   const SparseQap graph(problem.view());
   const AnnealingDomains domains(graph, graph.locations().assignment_of(block(problem)), 1);
   for (std::uint64_t phase = 0; phase < AnnealingDomains::division_count; ++phase) {

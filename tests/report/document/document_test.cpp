@@ -82,7 +82,7 @@ TEST(Document, PutsTheBytesOfEachDirectionOnTheCablesOfTheNetwork) {
   EXPECT_EQ(load(network.after, 6, 5), 500);
   EXPECT_EQ(load(network.after, 5, 6), 0);
   const auto json = to_json(document);
-  EXPECT_EQ(json["network"]["kinds"][0]["label"], "along z");
+  EXPECT_EQ(json["network"]["kinds"][0]["label"], "along y");
   EXPECT_EQ(json["network"]["cables"]["a"]["length"], 32);
 }
 

@@ -12,13 +12,13 @@
 #include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "apps/rankloom/verbs/allocation/job_traffic.hpp"
 #include "rankloom/allocate/workload/workload_replay.hpp"
-#include "rankloom/core/progress_part.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/model/files/json.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/joint/joint_model.hpp"
 #include "rankloom/report/document/document_json.hpp"
 #include "rankloom/report/terminal/progress_display.hpp"
+#include "rankloom/report/terminal/progress_part.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {

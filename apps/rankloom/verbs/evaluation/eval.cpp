@@ -12,13 +12,13 @@
 #include "apps/rankloom/arguments/simulation_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/progress_part.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/model/prediction/bottlenecks.hpp"
 #include "rankloom/model/prediction/flow_prediction.hpp"
 #include "rankloom/report/document/document_json.hpp"
 #include "rankloom/report/terminal/progress_display.hpp"
+#include "rankloom/report/terminal/progress_part.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {

@@ -9,10 +9,10 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "apps/rankloom/verbs/mapping/comparison.hpp"
-#include "rankloom/core/progress_part.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/map/bound/lower_bound.hpp"
 #include "rankloom/report/terminal/progress_display.hpp"
+#include "rankloom/report/terminal/progress_part.hpp"
 
 namespace rankloom::app {
 

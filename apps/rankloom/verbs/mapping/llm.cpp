@@ -12,12 +12,12 @@
 #include "apps/rankloom/arguments/training_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "rankloom/capture/generate/training/layouts.hpp"
-#include "rankloom/core/progress_part.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/map/run.hpp"
 #include "rankloom/model/prediction/predict.hpp"
 #include "rankloom/report/terminal/progress_display.hpp"
+#include "rankloom/report/terminal/progress_part.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {

@@ -63,9 +63,8 @@ std::vector<std::uint8_t> greedy_graph_growing(const WeightedGraph& graph, const
 template <class Candidate>
 Bipartition best_of(std::uint32_t count, const Candidate& candidate) {
   std::vector<Bipartition> candidates(count);
-  parallel_chunks(count, 1, [&](std::size_t at, std::size_t) {
-    candidates[at] = candidate(static_cast<std::uint32_t>(at));
-  });
+  parallel_chunks(count, 1,
+                  [&](std::size_t at, std::size_t) { candidates[at] = candidate(static_cast<std::uint32_t>(at)); });
   std::size_t best = 0;
   for (std::size_t at = 1; at < count; ++at) {
     if (candidates[at].better_than(candidates[best])) best = at;

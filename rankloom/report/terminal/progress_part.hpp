@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: the progress of work that consists of several parts.
+// report: the progress of work that consists of several parts.
 #pragma once
 
 #include <cstddef>
