@@ -8,7 +8,7 @@ of ranks, without GPUs. The arguments are those of Megatron-LM that `rankloom ge
 
 The backend is MPI if mpirun started the program and torch has this backend, otherwise gloo, started by mpirun or by RANK,
 WORLD_SIZE, MASTER_ADDR and MASTER_PORT. Numbers have single precision. Weights and samples are the same for any number of
-ranks, and so is the loss. There are no biases and no positions, the samples are random numbers, and tokens choose their experts
+ranks, and so is the loss. The model has neither biases nor positions, the samples are random numbers, and tokens choose their experts
 in turn. A reduce-scatter is an all-to-all with a local sum, because some versions of the backends have none.
 """
 

@@ -55,7 +55,7 @@ class LearnedProfiles {
   static Result<LearnedProfiles> open(const std::string& directory, const LearnedLimits& limits = {});
 
   struct Found {
-    std::string file;  ///< Empty: there is no profile that fits.
+    std::string file;  ///< Empty: no profile fits.
     std::string why;   ///< Then: why a profile of this job is ignored. Empty: there is none.
   };
   /// The profile of a run; it becomes the one that was used last.

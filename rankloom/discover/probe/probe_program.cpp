@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "rankloom/core/system/cpu_set.hpp"
+#include "rankloom/core/text/split.hpp"
 #include "rankloom/discover/probe/circle_method.hpp"
 #include "rankloom/discover/probe/load_plan.hpp"
 
@@ -46,17 +47,6 @@ struct RankInfo {
   int cpu = -1;  // the only CPU of its affinity mask; -1: several
 };
 
-/// "a,b,c" → a, b, c
-std::vector<std::string> split_hosts(const std::string& text) {
-  std::vector<std::string> hosts;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    hosts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return hosts;
-}
-
 Options read_options(int argc, char** argv) {
   Options options;
   for (int at = 1; at + 1 < argc; at += 2) {
@@ -64,8 +54,8 @@ Options read_options(int argc, char** argv) {
     if (name == "--seconds") options.seconds = std::atof(argv[at + 1]);
     if (name == "--rounds") options.rounds = std::atol(argv[at + 1]);
     if (name == "--alone") options.alone = std::atol(argv[at + 1]);
-    if (name == "--uplink-from") options.uplink.from = split_hosts(argv[at + 1]);
-    if (name == "--uplink-to") options.uplink.to = split_hosts(argv[at + 1]);
+    if (name == "--uplink-from") options.uplink.from = split(argv[at + 1], ',');
+    if (name == "--uplink-to") options.uplink.to = split(argv[at + 1], ',');
   }
   return options;
 }

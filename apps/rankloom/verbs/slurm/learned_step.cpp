@@ -22,6 +22,7 @@
 #include "rankloom/allocate/scheduler/scheduler_settings.hpp"
 #include "rankloom/capture/record/reading/recording.hpp"
 #include "rankloom/core/system/file.hpp"
+#include "rankloom/core/text/split.hpp"
 #include "rankloom/model/files/profile_file.hpp"
 
 namespace rankloom::app {
@@ -40,16 +41,6 @@ std::string variable(const char* name) {
 std::string user_name() {
   const struct passwd* const user = ::getpwuid(::geteuid());  // NOLINT(concurrency-mt-unsafe): verbs run in one thread
   return user != nullptr ? user->pw_name : std::to_string(::geteuid());
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
 }
 
 /// The executable with the scripts among its arguments: "python a.py" and "python b.py" are two programs.
@@ -144,7 +135,7 @@ Result<LearnedStore> learned_store(const std::string& config) {
   }
   const std::string data = data_directory(variable("XDG_DATA_HOME"), variable("HOME"));
   if (site.empty() && data.empty()) {
-    return fail(Code::environment, at(option_name), "there is no directory for learned profiles: HOME is not set",
+    return fail(Code::environment, at(option_name), "HOME is not set, so learned profiles have no directory",
                 "set HOME or XDG_DATA_HOME, or `profiles =` in rankloom.conf");
   }
   store.directory = learned_directory(site, user_name(), data);
@@ -162,7 +153,7 @@ Result<LearnedStep> learn_step(const std::string& job, const StepRequest& reques
   if (ranks < 2) return LearnedStep{};
   const StoredProgram program = stored_program(command, ranks);
   std::vector<std::string> programs{program.path};
-  for (std::string& script : lines_of(program.scripts)) programs.push_back(std::move(script));
+  for (std::string& script : split(program.scripts, '\n')) programs.push_back(std::move(script));
   auto mpi = mpi_of_programs(programs, request.mpi);
   if (!mpi) return propagate(mpi);
   if (*mpi == nullptr) {

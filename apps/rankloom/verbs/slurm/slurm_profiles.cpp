@@ -100,7 +100,7 @@ class SlurmProfiles : public Verb {
         auto removed = (*profiles)->remove(job);
         if (!removed) return propagate(removed);
         if (*removed == 0) {
-          return fail(Code::bad_input, at(job), "there is no profile of a job with this name",
+          return fail(Code::bad_input, at(job), "no learned profile belongs to a job of this name",
                       "`rankloom slurm profiles list` shows the names");
         }
         count += *removed;

@@ -25,6 +25,7 @@
 #include "apps/rankloom/verbs/mapping/bench/row_journal.hpp"
 #include "apps/rankloom/verbs/mapping/bench/runner.hpp"
 #include "rankloom/capture/generate/generate.hpp"
+#include "rankloom/core/text/split.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/report/terminal/progress_display.hpp"
@@ -35,16 +36,6 @@ namespace {
 
 constexpr const char *rows_file = "rows.jsonl", *plan_file = "experiment.json";
 constexpr int some_runs_failed = static_cast<int>(Code::infeasible);
-
-std::vector<std::string> split_at_commas(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 /// Fails for a wrong pattern and for a file that cannot be opened. Does not read the file, which may be large.
 Result<void> check_graph(const std::string& graph) {
@@ -173,7 +164,7 @@ class BenchVerb : public Verb {
       for (const char* name : {"metis", "scotch"})
         if (find_mapper(name) != nullptr) specs.emplace_back(name);
     }
-    specs = with_efforts(specs, split_at_commas(efforts_));
+    specs = with_efforts(specs, split(efforts_, ','));
     std::set<std::string> seen;
     std::erase_if(specs, [&](const std::string& spec) { return !seen.insert(spec).second; });
     for (const std::string& spec : specs)
