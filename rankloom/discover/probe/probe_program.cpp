@@ -54,8 +54,8 @@ Options read_options(int argc, char** argv) {
     if (name == "--seconds") options.seconds = std::atof(argv[at + 1]);
     if (name == "--rounds") options.rounds = std::atol(argv[at + 1]);
     if (name == "--alone") options.alone = std::atol(argv[at + 1]);
-    if (name == "--uplink-from") options.uplink.from = split(argv[at + 1], ',');
-    if (name == "--uplink-to") options.uplink.to = split(argv[at + 1], ',');
+    if (name == "--uplink-from") options.uplink.from = rankloom::split(argv[at + 1], ',');
+    if (name == "--uplink-to") options.uplink.to = rankloom::split(argv[at + 1], ',');
   }
   return options;
 }
