@@ -45,16 +45,12 @@ struct Row {
   std::string name() const { return fmt::format("{}{}", policy, headroom ? "" : ", no headroom"); }
   ReplayOptions options() const {
     ReplayOptions options{.load = 1, .allocation = {}};
-    if (!headroom) options.allocation.fit.headroom.share = 0;
+    if (!headroom) options.headroom.share = 0;
     return options;
   }
 };
-constexpr Row rows[] = {{"first-fit", "block"},
-                        {"first-fit", fast_mapper},
-                        {"closed-best", "block"},
-                        {"closed-best", fast_mapper},
-                        {"closed-fit", fast_mapper, false},
-                        {"closed-fit", fast_mapper}};
+constexpr Row rows[] = {{"first-fit", "block"},       {"first-fit", fast_mapper},         {"closed-best", "block"},
+                        {"closed-best", fast_mapper}, {"closed-fit", fast_mapper, false}, {"closed-fit", fast_mapper}};
 
 nlohmann::json compare(const std::string& name, const std::string& machine, Workload workload, std::uint64_t jobs,
                        bench::Goals& goals) {
@@ -176,8 +172,8 @@ nlohmann::json compare_over_seeds(const std::string& machine, std::uint64_t node
   report("slowdown, of first-fit with block", "of_first_fit", of_today, 0.75, 0.6);
   report("makespan, of first-fit with block", "makespan", makespan, 1.0, 0.92);
   const GeometricMean without = geometric_mean(without_headroom);
-  fmt::print("  slowdown without headroom, of closed-best with mapping: {:.3f}, standard error {:.1f} %\n", without.mean,
-             100 * without.error);
+  fmt::print("  slowdown without headroom, of closed-best with mapping: {:.3f}, standard error {:.1f} %\n",
+             without.mean, 100 * without.error);
   figures["without_headroom"] = {{"geometric_mean", without.mean}, {"standard_error", without.error}};
   goals.at_least(machine + ": isolated jobs of all seeds, by the verifier", isolated, 1, 1);
   return figures;
@@ -199,7 +195,7 @@ void decisions(const std::string& machine, std::size_t count, bool large, bench:
   for (const WorkloadJob& job : workload.jobs) {
     AllocationOptions options;
     options.fit.run_time = model->run_time_model(job);
-    options.fit.estimate = job.estimate;
+    options.fit.headroom = Headroom{}.nodes(allocator.machine().node_count(), job.estimate);
     const double begin = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
     auto found = allocate_nodes(allocator, occupancy, policy, static_cast<std::uint32_t>(job.tasks), options);
     times.push_back(processor_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // allocate: the policy closed-fit. A set of nodes costs its nodes for as long as the job runs on them. `balanced`
 // minimises packing cost x run time^0.3: a set that shortens the job by 10 % may take 3 % more nodes from others. The
-// exponent was chosen by replays (docs/algorithms/closed-fit.md). A long job gets a set only if that leaves an isolated
-// set for short jobs.
+// exponent was chosen by replays (docs/algorithms/closed-fit.md). A job that has to leave
+// headroom gets a set only if an isolated set of this size remains.
 #include "rankloom/allocate/closed_fit.hpp"
 
 #include <algorithm>
@@ -60,17 +60,11 @@ std::vector<Score> scores(const std::vector<ScoredSet>& sets, Prefer prefer) {
   return result;
 }
 
-/// The isolated set that a long job leaves free. Jobs of more than half of the machine leave nothing: they would wait
-/// until nearly all others have ended. Nor does a job on an idle machine, where waiting does not help, so every job
-/// starts at some time.
+/// The isolated set of nodes that remains free.
 class HeadroomRule {
  public:
-  HeadroomRule(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes, const FitOptions& fit)
-      : allocator_(allocator), occupancy_(occupancy) {
-    const std::uint32_t all = allocator.machine().node_count();
-    if (!fit.is_long() || 2 * std::uint64_t{nodes} > all || occupancy.is_idle()) return;
-    size_ = static_cast<std::uint32_t>(fit.headroom.share * all + 1e-9);  // 0.3 of 10 nodes are 3
-  }
+  HeadroomRule(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t size)
+      : allocator_(allocator), occupancy_(occupancy), size_(size) {}
 
   /// False if no set of n nodes can leave the headroom.
   bool is_possible(std::uint32_t nodes) const {
@@ -85,13 +79,11 @@ class HeadroomRule {
   }
 
  private:
-  bool is_left(const Occupancy& occupancy) const {
-    return allocator_.search().has_isolated(occupancy, size_);
-  }
+  bool is_left(const Occupancy& occupancy) const { return allocator_.search().has_isolated(occupancy, size_); }
 
   const Allocator& allocator_;
   const Occupancy& occupancy_;
-  std::uint32_t size_ = 0;
+  std::uint32_t size_;
 };
 
 /// "31 % below", "4 % above", or nothing for a difference that is not visible.
@@ -126,7 +118,7 @@ std::optional<Prefer> find_preference(std::string_view name) {
 std::optional<FitDecision> choose_fit(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
                                       const AllocationOptions& options) {
   const FitOptions& fit = options.fit;
-  const HeadroomRule headroom(allocator, occupancy, nodes, fit);
+  const HeadroomRule headroom(allocator, occupancy, fit.headroom);
   if (!headroom.is_possible(nodes)) return std::nullopt;
   if (fit.run_time == nullptr || nodes == 1) {
     auto found = allocator.search().find_isolated(occupancy, nodes, Objective::min_diameter, options.limits);
@@ -149,8 +141,7 @@ std::optional<FitDecision> choose_fit(const Allocator& allocator, const Occupanc
   const std::vector<Score> all = scores(decision.sets, fit.prefer);
   std::vector<std::size_t> best_first(all.size());
   std::iota(best_first.begin(), best_first.end(), std::size_t{0});
-  std::stable_sort(best_first.begin(), best_first.end(),
-                   [&](std::size_t a, std::size_t b) { return all[a] < all[b]; });
+  std::stable_sort(best_first.begin(), best_first.end(), [&](std::size_t a, std::size_t b) { return all[a] < all[b]; });
   const auto chosen = std::find_if(best_first.begin(), best_first.end(), [&](std::size_t number) {
     return headroom.is_kept_by(candidates[number].allocation);
   });

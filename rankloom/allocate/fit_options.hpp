@@ -36,25 +36,14 @@ inline constexpr Prefer all_preferences[] = {Prefer::balanced, Prefer::job, Pref
 std::string_view name_of(Prefer prefer);
 std::optional<Prefer> find_preference(std::string_view name);
 
-/// What a long job leaves for short ones. A job of a minute that waits an hour for a job of a day is slowed 60-fold, so a
-/// few nodes that long jobs leave free are worth much.
-struct Headroom {
-  double share = 0.05;          ///< Of the nodes of the machine; 0: nothing.
-  double short_seconds = 3600;  ///< A job whose user estimates no more is short.
-};
-
 struct FitOptions {
   const RunTimeModel* run_time = nullptr;  ///< Of the job; nullptr: closed-fit chooses as closed-best does.
   Prefer prefer = Prefer::balanced;
-  std::optional<double> estimate = {};  ///< Seconds that the job may run; empty: not known, it leaves no headroom.
-  Headroom headroom = {};
+  std::uint32_t headroom = 0;       ///< Nodes that remain free for others, as an isolated set.
   std::size_t max_candidates = 12;  ///< Sets that are compared.
   /// Seconds for one decision; empty: no limit. Sets that are not scored by then are not considered; the first one
   /// always is.
   std::optional<double> max_seconds = {};
-
-  /// Whether the job has to leave headroom.
-  bool is_long() const { return headroom.share > 0 && estimate && *estimate > headroom.short_seconds; }
 };
 
 }  // namespace rankloom

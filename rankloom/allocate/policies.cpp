@@ -109,7 +109,7 @@ constexpr auto table = std::to_array<PolicyInfo>({
     {"closed-best", "isolated nodes of the smallest available diameter, packed so that large free regions remain",
      "ours, after Zhang 2014", true, isolated_best},
     {"closed-fit", "the isolated nodes that suit the traffic of the job: predicted run time and packing; see --prefer",
-     "ours", true, isolated_fit},
+     "ours", true, isolated_fit, true},
     {"closed-minimum", "the first free position of the template of smallest diameter; reserves the whole template",
      "Zhang 2014, Figure 3", true, isolated_minimum},
     {"closed-fewest", "the isolated set with the fewest nodes, of any diameter", "Zhang 2014, section 4, fallback b",

@@ -56,6 +56,7 @@ struct PolicyInfo {
   std::string_view reference;  ///< The paper and section it implements.
   bool isolated;               ///< Its jobs never share a router or link, unless the fallback allows it.
   AllocateFunction allocate;
+  bool leaves_headroom = false;  ///< It keeps free what AllocationOptions::fit.headroom says.
 };
 
 /// All policies, the default first.

@@ -216,12 +216,10 @@ TEST(ClosedFit, ComparesAtMostAsManySetsAsAllowed) {
   EXPECT_EQ(choose_fit(mesh_8x8(), empty, 16, options)->sets.size(), 2U);
 }
 
-/// A job of an hour and a second on a machine that keeps a quarter of its nodes for jobs of up to an hour.
-AllocationOptions long_job(const RunTimeModel* model) {
+AllocationOptions leaving(std::uint32_t headroom, const RunTimeModel* model) {
   AllocationOptions options;
   options.fit.run_time = model;
-  options.fit.estimate = 3601;
-  options.fit.headroom = {.share = 0.25, .short_seconds = 3600};
+  options.fit.headroom = headroom;
   return options;
 }
 
@@ -249,7 +247,7 @@ bool has_isolated_set(const AllocationMachine& machine, const Occupancy& occupan
 }
 
 // Random jobs on small machines. Wherever a long job gets nodes, all sets of the remaining ones are tried.
-TEST(Headroom, IsLeftByEveryLongJobUnlessItHasMoreThanHalfOfTheMachineOrIsAlone) {
+TEST(Headroom, IsLeftOrTheJobGetsNoNodes) {
   const GivenRunTime model(arbitrary);
   for (const char* text : {"mesh:4x4 core:1", "torus:4x4 core:1", "fattree:4,4/4,2 core:1", "tree:4,4 core:1"}) {
     for (const Exclusive exclusive : {Exclusive::routers, Exclusive::links}) {
@@ -267,20 +265,18 @@ TEST(Headroom, IsLeftByEveryLongJobUnlessItHasMoreThanHalfOfTheMachineOrIsAlone)
         }
         const auto nodes = 1 + static_cast<std::uint32_t>(random.below(6));
         SCOPED_TRACE(fmt::format("{} {} {} nodes, step {}", text, name_of(exclusive), nodes, step));
-        AllocationOptions options = long_job(random.below(2) == 0 ? &model : nullptr);
-        const auto chosen = closed_fit(allocator, occupancy, nodes, options);
-        options.fit.estimate = 3600;
-        const auto as_short = closed_fit(allocator, occupancy, nodes, options);
-        if (!chosen) refused += as_short ? 1 : 0;
+        const RunTimeModel* const run_time = random.below(2) == 0 ? &model : nullptr;
+        const auto chosen = closed_fit(allocator, occupancy, nodes, leaving(4, run_time));
+        const auto without = closed_fit(allocator, occupancy, nodes, leaving(0, run_time));
+        if (!chosen) refused += without ? 1 : 0;
         if (chosen) {
-          ASSERT_TRUE(as_short);
+          ASSERT_TRUE(without);
         }
-        const auto& next = chosen ? chosen : as_short;
+        const auto& next = chosen ? chosen : without;
         if (!next) continue;
-        const bool was_idle = occupancy.is_idle();
         occupancy.add(*next);
         running.push_back(*next);
-        if (!chosen || was_idle) continue;
+        if (!chosen) continue;
         ++kept;
         ASSERT_TRUE(has_isolated_set(allocator.machine(), occupancy, 4));
       }
@@ -290,52 +286,20 @@ TEST(Headroom, IsLeftByEveryLongJobUnlessItHasMoreThanHalfOfTheMachineOrIsAlone)
   }
 }
 
-TEST(Headroom, IsNotLeftByShortJobsUnknownOnesAndThoseOfMoreThanHalfOfTheMachine) {
-  const GivenRunTime model(constant);
-  Occupancy occupancy(mesh_8x8().machine());
-  AllocationOptions options = long_job(&model);
-  occupancy.add(*closed_fit(mesh_8x8(), occupancy, 24, options));
-  EXPECT_FALSE(closed_fit(mesh_8x8(), occupancy, 32, options));  // 8 nodes would remain, not 16
-  EXPECT_TRUE(closed_fit(mesh_8x8(), occupancy, 24, options));   // 16 nodes remain
-  EXPECT_TRUE(closed_fit(mesh_8x8(), occupancy, 40, options));
-  options.fit.estimate = 3600;
-  EXPECT_TRUE(closed_fit(mesh_8x8(), occupancy, 32, options));
-  options.fit.estimate.reset();
-  EXPECT_TRUE(closed_fit(mesh_8x8(), occupancy, 32, options));
-  options = long_job(&model);
-  options.fit.headroom.share = 0;
-  EXPECT_TRUE(closed_fit(mesh_8x8(), occupancy, 32, options));
-}
-
-// Free are a square of four nodes and a row of five, between nodes that have failed. The job would run fastest in the
-// row, of which one node would remain.
 TEST(Headroom, DecidesWhichSetAJobGets) {
   const Allocator allocator(allocation_machine("mesh:4x5 core:1", Exclusive::routers));
   Occupancy occupancy(allocator.machine());
   for (const std::uint32_t node : {2U, 3U, 7U, 8U, 9U, 10U, 11U, 12U, 13U, 14U}) occupancy.drain(Node{node}, true);
-  occupancy.add(make_allocation(allocator.machine(), occupancy, {Node{4}}));
   const GivenRunTime model([](std::span<const Node> nodes) { return index(nodes.front()) >= 15 ? 1.0 : 2.0; });
-  AllocationOptions options = long_job(&model);
-  options.fit.prefer = Prefer::job;
-  options.fit.headroom.share = 0;
-  EXPECT_GE(index(closed_fit(allocator, occupancy, 4, options)->nodes.front()), 15U);
-  options.fit.headroom.share = 5 / 20.0;
-  EXPECT_EQ(closed_fit(allocator, occupancy, 4, options)->nodes, (std::vector{Node{0}, Node{1}, Node{5}, Node{6}}));
-  options.fit.headroom.share = 6 / 20.0;
-  EXPECT_FALSE(closed_fit(allocator, occupancy, 4, options));
-}
-
-// Every job starts at some time: on an idle machine, drained nodes do not keep a job from starting.
-TEST(Headroom, IsNotLeftOnAnIdleMachine) {
-  Occupancy occupancy(mesh_8x8().machine());
-  for (std::uint32_t node = 20; node < 64; ++node) occupancy.drain(Node{node}, false);
-  ASSERT_TRUE(occupancy.is_idle());
-  EXPECT_TRUE(closed_fit(mesh_8x8(), occupancy, 16, long_job(nullptr)));
-  Allocation one = *closed_fit(mesh_8x8(), occupancy, 1, long_job(nullptr));
-  occupancy.add(one);
-  EXPECT_FALSE(closed_fit(mesh_8x8(), occupancy, 8, long_job(nullptr)));
-  occupancy.remove(one);
-  EXPECT_TRUE(occupancy.is_idle());
+  const auto nodes_of = [&](std::uint32_t headroom) {
+    AllocationOptions options = leaving(headroom, &model);
+    options.fit.prefer = Prefer::job;
+    return closed_fit(allocator, occupancy, 4, options);
+  };
+  EXPECT_GE(index(nodes_of(0)->nodes.front()), 15U);
+  occupancy.add(make_allocation(allocator.machine(), occupancy, {Node{4}}));
+  EXPECT_EQ(nodes_of(5)->nodes, (std::vector{Node{0}, Node{1}, Node{5}, Node{6}}));
+  EXPECT_FALSE(nodes_of(6));
 }
 
 TEST(ClosedFit, SpreadsEvenlyOverSwitchesAsOneCandidate) {

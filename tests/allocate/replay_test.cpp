@@ -78,33 +78,46 @@ std::vector<double> starts(const ReplayResult& result) {
 
 ReplayOptions with_headroom(Queue queue, double share) {
   ReplayOptions options{.queue = queue, .verify = true, .keep_jobs = true, .allocation = {}};
-  options.allocation.fit.headroom = {.share = share, .short_seconds = 100};
+  options.headroom = {.share = share, .max_nodes = 16, .short_seconds = 100};
   return options;
 }
 
-// The third job would take the last four nodes until 502. It waits for the second one; the fourth one, which is short,
-// does not wait.
-TEST(Replay, LongJobsOfClosedFitLeaveHeadroomForShortOnes) {
-  const auto list = jobs({{1, 0, 1000, 1000, 8}, {2, 1, 500, 500, 4}, {3, 2, 500, 500, 4}, {4, 3, 90, 90, 4}});
-  for (const Queue queue : {Queue::fcfs, Queue::easy, Queue::conservative}) {
-    const auto none = starts(run(mesh_4x4(), "closed-fit", list, with_headroom(queue, 0)));
-    EXPECT_EQ(none, (std::vector<double>{0, 1, 2, 501})) << name_of(queue);
-    const auto some = starts(run(mesh_4x4(), "closed-fit", list, with_headroom(queue, 0.25)));
-    const double fourth = queue == Queue::fcfs ? 501 : 3;  // with FCFS no job overtakes
-    EXPECT_EQ(some, (std::vector<double>{0, 1, 501, fourth})) << name_of(queue);
-    const auto best = starts(run(mesh_4x4(), "closed-best", list, with_headroom(queue, 0.25)));
-    EXPECT_EQ(best, none) << name_of(queue);
-  }
+TEST(Headroom, GrowsWithTheJobUpToAShareOfTheMachineOrANumberOfNodes) {
+  const Headroom headroom{.share = 0.25, .max_nodes = 12, .short_seconds = 100};
+  EXPECT_EQ(headroom.nodes(16, 100), 0U);
+  EXPECT_EQ(headroom.nodes(16, 200), 2U);
+  EXPECT_EQ(headroom.nodes(16, 1e9), 4U);
+  EXPECT_EQ(headroom.nodes(1024, 200), 6U);
+  EXPECT_EQ(headroom.nodes(1024, 1e9), 12U);
+  EXPECT_EQ((Headroom{.share = 0}).nodes(1024, 1e9), 0U);
+  EXPECT_EQ(Headroom{}.nodes(100, 1e9), 5U);  // the default: a twentieth
 }
 
-// As above, but a short job still runs on the headroom at the time of the reservation.
-TEST(Replay, HeadroomDoesNotDelayAReservation) {
-  const auto list = jobs({{1, 0, 1000, 1000, 8}, {2, 1, 500, 500, 4}, {3, 2, 500, 500, 4}, {4, 450, 90, 90, 4}});
+// The first job in the queue needs the whole machine. The second one would take the last eight nodes for as long as the
+// running one, and leaves headroom instead. The third one, which is short, does not wait.
+TEST(Replay, LongJobsOfClosedFitThatOvertakeLeaveHeadroomForShortOnes) {
+  const auto list = jobs({{1, 0, 1000, 1000, 8}, {2, 1, 2000, 2000, 16}, {3, 2, 900, 900, 8}, {4, 3, 90, 90, 4}});
   for (const Queue queue : {Queue::easy, Queue::conservative}) {
-    const auto result = run(mesh_4x4(), "closed-fit", list, with_headroom(queue, 0.25));
-    EXPECT_EQ(starts(result), (std::vector<double>{0, 1, 501, 450})) << name_of(queue);
-    EXPECT_EQ(result.conflicts, 0);
+    SCOPED_TRACE(name_of(queue));
+    const auto none = starts(run(mesh_4x4(), "closed-fit", list, with_headroom(queue, 0)));
+    EXPECT_EQ(none, (std::vector<double>{0, 1000, 2, 902}));
+    EXPECT_EQ(starts(run(mesh_4x4(), "closed-fit", list, with_headroom(queue, 0.25))),
+              (std::vector<double>{0, 1000, 3000, 3}));
+    EXPECT_EQ(starts(run(mesh_4x4(), "closed-best", list, with_headroom(queue, 0.25))), none);
   }
+  // No job overtakes.
+  EXPECT_EQ(starts(run(mesh_4x4(), "closed-fit", list, with_headroom(Queue::fcfs, 0.25))),
+            starts(run(mesh_4x4(), "closed-fit", list, with_headroom(Queue::fcfs, 0))));
+}
+
+// The second job needs the whole machine. The fourth one has a reservation for 502, when the third one ends and
+// headroom remains. It keeps it although a short job then runs on the headroom.
+TEST(Replay, HeadroomDoesNotDelayAReservation) {
+  const auto list = jobs(
+      {{1, 0, 5000, 5000, 8}, {2, 1, 900, 900, 16}, {3, 2, 500, 500, 4}, {4, 3, 600, 600, 4}, {5, 450, 90, 90, 4}});
+  const auto result = run(mesh_4x4(), "closed-fit", list, with_headroom(Queue::conservative, 0.25));
+  EXPECT_EQ(starts(result), (std::vector<double>{0, 5000, 2, 502, 450}));
+  EXPECT_EQ(result.conflicts, 0);
 }
 
 // No job waits forever, whatever its size and the headroom.

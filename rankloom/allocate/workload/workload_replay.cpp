@@ -3,8 +3,8 @@
 #include "rankloom/allocate/workload/workload_replay.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <list>
 #include <queue>
@@ -47,7 +47,7 @@ struct SimulatedJob {
   Allocation allocation = {};
   bool had_conflict = false;
   double promised = never;      // the earliest start of its reservations
-  bool leaves_headroom = true;  // as long as that does not delay its reservation
+  bool leaves_headroom = true;  // until it is the next one or its reservation would be delayed
   Iterations iterations = {};
 
   /// As it would run now: with the tasks of its shape.
@@ -69,8 +69,7 @@ class Replay {
         jobs_(std::move(jobs)),
         occupancy_(allocator.machine()),
         verifier_(allocator.machine().network(), allocator.machine().exclusive()),
-        failed_{std::vector<FailedRounds>(allocator.machine().node_count() + 1),
-                std::vector<FailedRounds>(allocator.machine().node_count() + 1)},
+        failures_(allocator.machine().node_count() + 1),
         channels_(options.communication != nullptr ? options.communication->channel_count() : 0) {}
 
   ReplayResult run(Progress& progress);
@@ -92,13 +91,18 @@ class Replay {
     double from, until;
     const Allocation* allocation;
   };
-  /// The last rounds in which the policy found no nodes for jobs of one size: with all free nodes, or next to the
-  /// reservation.
-  struct FailedRounds {
-    std::uint64_t anywhere = 0, next_to_reservation = 0;
+  /// The last round in which the policy found no nodes for jobs of one size, and the least headroom of these jobs. A
+  /// job that leaves at least as much is not tried again in this round.
+  struct Failure {
+    std::uint64_t round = 0;
+    std::uint32_t headroom = 0;
+    bool is_known(std::uint64_t now, std::uint32_t leaves) const { return round == now && leaves >= headroom; }
+  };
+  struct Failures {
+    Failure anywhere, next_to_reservation;
   };
 
-  AllocationOptions options_for(const SimulatedJob& job) const;
+  std::uint32_t headroom_of(const SimulatedJob& job) const;
   std::optional<Allocation> choose_nodes(const Occupancy& occupancy, const SimulatedJob& job);
   double start_communication(std::uint32_t job);
   void update_communication(std::uint32_t job);
@@ -116,12 +120,11 @@ class Replay {
   std::optional<double> predicted_end(const SimulatedJob& job, const Reservation& start);
   Reservation earliest_for(const SimulatedJob& job);
   Reservation after_ends(const SimulatedJob& job);
-  template <class Find>
-  Reservation keep_promise(SimulatedJob& job, const Find& find);
   template <class Earliest>
   bool choose_shape(SimulatedJob& job, const Earliest& earliest);
   void backfill(std::size_t from);
   Reservation earliest(const SimulatedJob& job, std::span<const Plan> plans);
+  Reservation as_promised(SimulatedJob& job, std::span<const Plan> plans);
   void plan_all();
 
   const Allocator& allocator_;
@@ -130,7 +133,7 @@ class Replay {
   std::vector<SimulatedJob> jobs_;
   Occupancy occupancy_;
   ConflictVerifier verifier_;
-  std::array<std::vector<FailedRounds>, 2> failed_;  // of jobs that leave no headroom, of those that do; by size
+  std::vector<Failures> failures_;  // by number of nodes
   SharedChannels channels_;
   std::vector<float> decision_times_;
   std::uint64_t round_ = 1;
@@ -143,16 +146,15 @@ class Replay {
   ReplayResult result_;
 };
 
-AllocationOptions Replay::options_for(const SimulatedJob& job) const {
-  AllocationOptions options = options_.allocation;
-  options.fit.estimate = job.estimate;
-  if (!job.leaves_headroom) options.fit.headroom.share = 0;
-  return options;
+std::uint32_t Replay::headroom_of(const SimulatedJob& job) const {
+  if (!policy_.leaves_headroom || !job.leaves_headroom) return 0;
+  return options_.headroom.nodes(allocator_.machine().node_count(), job.estimate);
 }
 
 std::optional<Allocation> Replay::choose_nodes(const Occupancy& occupancy, const SimulatedJob& job) {
   if (occupancy.free_count() < job.nodes) return std::nullopt;
-  AllocationOptions options = options_for(job);
+  AllocationOptions options = options_.allocation;
+  options.fit.headroom = headroom_of(job);
   if (options_.communication != nullptr) options.fit.run_time = options_.communication->run_time_model(job.as_placed());
   const auto begin = std::chrono::steady_clock::now();
   auto allocation = allocate_nodes(allocator_, occupancy, policy_, job.nodes, options);
@@ -280,7 +282,7 @@ void Replay::start_in_order() {
   std::size_t started = 0;
   for (; started < waiting_.size(); ++started) {
     SimulatedJob& job = jobs_[waiting_[started]];
-    if (job.promised <= now_) job.leaves_headroom = false;
+    job.leaves_headroom = false;
     choose_shape(job, [&](const SimulatedJob& shaped) { return earliest_for(shaped); });
     auto allocation = choose_nodes(occupancy_, job);
     if (!allocation) break;
@@ -345,34 +347,23 @@ Replay::Reservation Replay::after_ends(const SimulatedJob& job) {
   return {std::max(now_, running_[high - 1].time), std::move(*found)};
 }
 
-/// Short jobs may take the headroom that a job with a reservation has to leave. The job then leaves none, so that its
-/// reservation does not become later.
-template <class Find>
-Replay::Reservation Replay::keep_promise(SimulatedJob& job, const Find& find) {
-  Reservation found = find();
-  if (found.time > job.promised && job.leaves_headroom) {
-    job.leaves_headroom = false;
-    found = find();
-  }
-  job.promised = std::min(job.promised, found.time);
-  return found;
-}
-
 /// Starts jobs from this position of the queue on that end before the reservation starts or do not conflict with it. A
 /// moldable job takes fewer nodes only if it does not end later than on the requested ones from the reservation on.
 void Replay::backfill(std::size_t from) {
   std::optional<Occupancy> with_reservation;  // the reserved nodes, routers and links are in use
   const auto nodes_for = [&](const SimulatedJob& job) -> std::optional<Allocation> {
-    FailedRounds& failed = failed_[options_for(job).fit.is_long() ? 1 : 0][job.nodes];
+    Failures& failures = failures_[job.nodes];
+    const std::uint32_t leaves = headroom_of(job);
     const bool ends_before = now_ + job.estimate <= reservation_.time;
-    const bool known_to_fail = failed.anywhere == round_ || (!ends_before && failed.next_to_reservation == round_);
+    const bool known_to_fail = failures.anywhere.is_known(round_, leaves) ||
+                               (!ends_before && failures.next_to_reservation.is_known(round_, leaves));
     if (job.nodes > occupancy_.free_count() || known_to_fail) return std::nullopt;
     if (!ends_before && !with_reservation) {
       with_reservation = occupancy_;
       with_reservation->add(reservation_.allocation);
     }
     auto allocation = choose_nodes(ends_before ? occupancy_ : *with_reservation, job);
-    if (!allocation) (ends_before ? failed.anywhere : failed.next_to_reservation) = round_;
+    if (!allocation) (ends_before ? failures.anywhere : failures.next_to_reservation) = {round_, leaves};
     return allocation;
   };
   const auto start_now = [&](const SimulatedJob& job) -> Reservation {
@@ -403,8 +394,7 @@ void Replay::schedule(std::size_t first_new, bool nodes_freed) {
     start_in_order();
     if (waiting_.empty() || options_.queue == Queue::fcfs) return;
     ++round_;
-    SimulatedJob& first = jobs_[waiting_.front()];
-    reservation_ = keep_promise(first, [&] { return after_ends(first); });
+    reservation_ = after_ends(jobs_[waiting_.front()]);
     backfill(1);
   } else if (options_.queue == Queue::easy) {
     backfill(first_new);  // nothing has changed for jobs that were waiting before
@@ -429,6 +419,18 @@ Replay::Reservation Replay::earliest(const SimulatedJob& job, std::span<const Pl
   return {};
 }
 
+/// Short jobs may take the headroom that a job with a reservation has to leave. The job then leaves none, so that its
+/// reservation does not become later.
+Replay::Reservation Replay::as_promised(SimulatedJob& job, std::span<const Plan> plans) {
+  Reservation found = earliest(job, plans);
+  if (found.time > job.promised && job.leaves_headroom) {
+    job.leaves_headroom = false;
+    found = earliest(job, plans);
+  }
+  job.promised = std::min(job.promised, found.time);
+  return found;
+}
+
 /// Gives the first `depth` waiting jobs a reservation each, and starts the jobs whose reservation begins now.
 /// Recomputes all reservations whenever a job arrives or ends.
 void Replay::plan_all() {
@@ -440,8 +442,8 @@ void Replay::plan_all() {
     const std::uint32_t number = waiting_[i];
     SimulatedJob& job = jobs_[number];
     if (i < options_.depth) choose_shape(job, [&](const SimulatedJob& shaped) { return earliest(shaped, plans); });
-    if (job.promised <= now_) job.leaves_headroom = false;
-    Reservation found = i < options_.depth ? keep_promise(job, [&] { return earliest(job, plans); }) : Reservation{};
+    if (i == 0 || job.promised <= now_) job.leaves_headroom = false;
+    Reservation found = i < options_.depth ? as_promised(job, plans) : Reservation{};
     if (found.time == now_) {
       start(number, std::move(found.allocation));
       plans.push_back({now_, now_ + job.estimate, &job.allocation});
@@ -515,6 +517,12 @@ std::string_view name_of(Queue queue) {
       break;
   }
   return "conservative";
+}
+
+std::uint32_t Headroom::nodes(std::uint32_t of_machine, double estimate) const {
+  if (estimate <= short_seconds) return 0;
+  const double most = std::min<double>(share * of_machine, max_nodes);
+  return static_cast<std::uint32_t>(std::lround(most * (1 - short_seconds / estimate)));
 }
 
 double offered_load(std::span<const WorkloadJob> jobs, const AllocationMachine& machine) {

@@ -25,6 +25,17 @@ enum class Queue : std::uint8_t {
 
 std::string_view name_of(Queue queue);
 
+/// What jobs leave free for short ones if they overtake others, as an isolated set. A job of a minute that waits an
+/// hour for a job of a day is slowed 60-fold, so a few nodes that long jobs leave free are worth much.
+struct Headroom {
+  double share = 0.05;           ///< Of the nodes of the machine; 0: nothing.
+  std::uint32_t max_nodes = 12;  ///< Short jobs are small on large machines, too.
+  double short_seconds = 3600;   ///< A job whose user estimates no more leaves nothing; the longer a job, the more.
+
+  /// For a job whose user estimates so many seconds.
+  std::uint32_t nodes(std::uint32_t of_machine, double estimate) const;
+};
+
 struct ReplayOptions {
   Queue queue = Queue::easy;
   /// Scales the times between arrivals so that the offered load is this fraction of the machine; 0: no scaling.
@@ -34,6 +45,7 @@ struct ReplayOptions {
   bool verify = false;        ///< Checks every start with ConflictVerifier, which walks all routes.
   bool keep_jobs = false;     ///< Lists every job with its times and nodes in the result.
   AllocationOptions allocation = {};
+  Headroom headroom = {};  ///< For policies that leave headroom.
   /// Run times depend on the nodes of a job and on the jobs with which it shares channels; nullptr: they are those of
   /// the workload. Users do not know their nodes in advance: estimates are always those of the workload.
   CommunicationModel* communication = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/verbs/allocation: `rankloom alloc replay`: compares policies on a recorded workload.
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -100,26 +101,29 @@ class AllocReplay : public Verb {
                 options_.moldable = *number;
                 return {};
               });
+    add_value(
+        app,
+        {"--headroom", "X",
+         "closed-fit: the fraction of the nodes that a long job that overtakes others leaves free for short ones, "
+         "as an isolated set; 0: none",
+         "policy", fmt::format("{}, at most {} nodes", options_.headroom.share, options_.headroom.max_nodes)},
+        [this](std::string_view value) -> Result<void> {
+          const auto number = parse_number(value);
+          if (!number || *number < 0 || *number > 0.5)
+            return bad_value("--headroom", value, "a fraction from 0 to 0.5, such as 0.06");
+          options_.headroom.share = *number;
+          options_.headroom.max_nodes = std::numeric_limits<std::uint32_t>::max();
+          return {};
+        });
     add_value(app,
-              {"--headroom", "X",
-               "closed-fit: the fraction of the nodes that a long job leaves free for short ones, as an isolated set; "
-               "0: none",
-               "policy", format_value(fit_.headroom.share)},
-              [this](std::string_view value) -> Result<void> {
-                const auto number = parse_number(value);
-                if (!number || *number < 0 || *number > 0.5)
-                  return bad_value("--headroom", value, "a fraction from 0 to 0.5, such as 0.06");
-                fit_.headroom.share = *number;
-                return {};
-              });
-    add_value(app,
-              {"--short-job", "SECONDS", "closed-fit: a job whose user estimates more is long", "policy",
-               format_value(fit_.headroom.short_seconds)},
+              {"--short-job", "SECONDS",
+               "closed-fit: a job whose user estimates no more leaves no headroom; the longer a job, the more",
+               "policy", format_value(options_.headroom.short_seconds)},
               [this](std::string_view value) -> Result<void> {
                 const auto number = parse_number(value);
                 if (!number || *number < 0 || *number > 1e9)
                   return bad_value("--short-job", value, "a number of seconds of at least 0, such as 3600");
-                fit_.headroom.short_seconds = *number;
+                options_.headroom.short_seconds = *number;
                 return {};
               });
     add_text(app,
