@@ -69,12 +69,6 @@ class OnlineTest(RecordingTest):
         return [int(line) for file in folder.glob("processes.*") for line in file.read_text().split()]
 
 
-def is_subsequence(short, long):
-    """Whether the items of `short` occur in `long` in this order."""
-    remaining = iter(long)
-    return all(item in remaining for item in short)
-
-
 class Phases(OnlineTest):
     def test_phases_are_detected_and_ranks_moved_like_the_offline_mapper_does(self):
         window = 0.1
@@ -83,9 +77,10 @@ class Phases(OnlineTest):
         self.assertEqual(node["ranks"], list(range(self.ranks)))
         found = node["phases"]
         # Four phases of two kinds. On a busy machine, windows without CPU time for a rank split a phase into parts or look like a third
-        # kind, but the kinds occur in the order of the program. tests/place/online_test.cpp asserts exact phases on recorded windows.
+        # kind; but of four phases or more, at most three are new. tests/place/online_test.cpp asserts exact phases on recorded windows.
         kinds = [phase["kind"] for phase in found]
-        self.assertTrue(is_subsequence(["A", "B", "A", "B"], kinds), self.done.stderr)
+        self.assertEqual(kinds[:2], ["A", "B"], self.done.stderr)
+        self.assertGreaterEqual(len(kinds), 4, self.done.stderr)
         self.assertLessEqual(len(kinds), 8, self.done.stderr)
         self.assertLessEqual(len(set(kinds)), 3, self.done.stderr)
         # With MPICH this includes windows in which the ranks had hardly any CPU time.

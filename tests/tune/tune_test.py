@@ -9,7 +9,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
@@ -133,24 +132,24 @@ class VirtualCluster(TuneTest):
 
     def test_groups_spread_over_all_hosts_become_faster(self):
         self.lab(4, 4, "100mbit")
-        begin = time.monotonic()
-        result = json.loads(self.rankloom("tune", "--lab", "--json", "--runs", 3, "--max-runs", 3, "-o", "kept", "--", "mpirun.openmpi", "-n", 16, GROUPS,
+        result = json.loads(self.rankloom("tune", "--lab", "--json", "--runs", 3, "--max-runs", 12, "-o", "kept", "--", "mpirun.openmpi", "-n", 16, GROUPS,
                                           "--inside", 250000, "--iterations", 5, "--seed", 3))
-        self.assertLess(time.monotonic() - begin, 60)
         self.assertTrue(result["verified"])
         self.assertEqual((result["confirmed"], result["ranks"], result["nodes"]), (16, 16, 4))
         # With the address sanitizer, the computation and the start of the program take several times as long.
         self.assertGreater(result["speedup"], 1.2 if "ASAN_OPTIONS" in os.environ else 2)
         self.assertLess(result["speedup_low"], result["speedup"])
         self.assertLessEqual(result["speedup_high"], result["max_speedup"])
-        self.assertEqual((len(result["before_seconds"]), len(result["after_seconds"])), (3, 3))
+        runs = len(result["before_seconds"])
+        self.assertIn(runs, range(3, 13))  # more than three on a busy machine
+        self.assertEqual(len(result["after_seconds"]), runs)
         self.assertEqual((result["verdict"], result["slower"]), ("faster", False))
         self.assertGreater(result["predicted_gain_percent"], 50)
         self.assertTrue(result["gain"])
         self.assertEqual(json.loads((self.folder / "kept" / "result.json").read_text()), result)
         self.assertIn("rankfile:file=kept/launch/rankfile" if installed_mpi.open_mpi().is_prrte else "--rankfile kept/launch/rankfile", result["use"])
         self.assertTrue((self.folder / "kept" / "launch" / "rankfile").exists())
-        self.assertRegex((self.folder / "kept" / "report.html").read_text(), r"times faster than the default placement \([0-9.]+ to [0-9.]+ with 98 % confidence, 3 runs each\)")
+        self.assertRegex((self.folder / "kept" / "report.html").read_text(), rf"times faster than the default placement \([0-9.]+ to [0-9.]+ with 98 % confidence, {runs} runs each\)")
 
     def test_groups_become_faster_with_mpich(self):
         program = GROUPS.with_suffix(".mpich")
@@ -169,7 +168,7 @@ class VirtualCluster(TuneTest):
     def test_the_fastest_candidate_is_compared_by_other_runs(self):
         """Eight hosts of four slots and 16 ranks: candidates use four hosts, or more of them."""
         self.lab(8, 4, "100mbit")
-        result = json.loads(self.rankloom("tune", "--lab", "--json", "--candidates", 3, "--runs", 3, "--max-runs", 3, "-o", "kept", "--", "mpirun.openmpi", "-n", 16,
+        result = json.loads(self.rankloom("tune", "--lab", "--json", "--candidates", 3, "--runs", 3, "--max-runs", 12, "-o", "kept", "--", "mpirun.openmpi", "-n", 16,
                                           GROUPS, "--inside", 250000, "--iterations", 5, "--seed", 3))
         candidates = result["candidates"]
         self.assertIn(len(candidates), (2, 3))
@@ -181,7 +180,8 @@ class VirtualCluster(TuneTest):
         self.assertEqual((kept / "mapping.txt").read_text(), (kept / f"mapping-{chosen}.txt").read_text())
         self.assertEqual(len({(kept / f"mapping-{number}.txt").read_text() for number in range(1, len(candidates) + 1)}), len(candidates))
         # The comparison has its own runs.
-        self.assertEqual((len(result["before_seconds"]), len(result["after_seconds"])), (3, 3))
+        self.assertIn(len(result["before_seconds"]), range(3, 13))
+        self.assertEqual(len(result["after_seconds"]), len(result["before_seconds"]))
         self.assertFalse(set(result["after_seconds"]) & set(candidates[chosen - 1]["seconds"]))
         self.assertEqual((result["verdict"], result["verified"]), ("faster", True))
         self.assertIn("Candidates that ran before the comparison", (kept / "report.html").read_text())
