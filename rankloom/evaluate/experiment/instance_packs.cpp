@@ -52,7 +52,7 @@ constexpr std::array networks{
     PackInstance{"gen:powerlaw:ranks=256,seed=1", "mesh:8x8=3 core:4=1", "meshes", 24217, "auto:effort=best"},
     PackInstance{"gen:stencil3d:size=4x8x8,points=27,shuffle", "dragonfly:4,4,4=3 core:4=1", "dragonflies", 129246,
                  "auto:effort=best"},
-    PackInstance{"gen:rgg:ranks=256,seed=1", "dragonfly:4,4,4=3 core:4=1", "dragonflies", 7649, "auto"},
+    PackInstance{"gen:rgg:ranks=256,seed=1", "dragonfly:4,4,4=3 core:4=1", "dragonflies", 7637, "auto"},
     PackInstance{"gen:blocks:ranks=256,seed=1", "dragonfly:4,4,4=3 core:4=1", "dragonflies", 229383, "auto"},
     PackInstance{"gen:stencil3d:size=4x8x8,points=27,shuffle", "fattree:k=4=3 core:16=1", "fat trees", 101384, "auto"},
     PackInstance{"gen:rgg:ranks=256,seed=1", "fattree:k=4=3 core:16=1", "fat trees", 2658, "auto:effort=best"},
