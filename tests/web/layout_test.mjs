@@ -108,6 +108,24 @@ check("Nothing is wider than the window, at any width, in any report", async (br
   }
 });
 
+check("The parts of the verdict are next to or below each other, without gaps, in any report and at any width", async (browser) => {
+  for (const report of ["tune", "allocation", "online"].map(fixture).concat([{ ...fixture("tune"), verdict: { ...fixture("tune").verdict, kind: "none", measured: undefined } }, network_document(), machine_document()]))
+    for (const width of WIDTHS) {
+      const page = await browser.open(report, { width });
+      const boxes = await page.locator(".verdict-grid > *").evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect()).filter((box) => box.height > 0).map(({ left, right, top, bottom }) => ({ left, right, top, bottom })));
+      const grid = await page.locator(".verdict-grid").evaluate((part) => part.getBoundingClientRect().left);
+      for (const [i, box] of boxes.entries()) {
+        const what = `${report.title} at ${width}: part ${i} of ${JSON.stringify(boxes)}`;
+        const beside = boxes.filter((other) => other !== box && other.left < box.right - 1 && box.left < other.right - 1);
+        assert.ok(beside.every((other) => other.bottom <= box.top + 1 || box.bottom <= other.top + 1), `overlaps: ${what}`);
+        const above = Math.max(...beside.filter((other) => other.bottom <= box.top + 1).map((other) => other.bottom));
+        if (above > 0) assert.ok(box.top - above < 60, `gap above: ${what}`);
+        else assert.ok(boxes.some((other) => Math.abs(other.left - grid) < 1), `not at the left: ${what}`);
+      }
+      await page.close();
+    }
+});
+
 check("Wide: maps, and machine and panel, side by side. Narrow: one under the other", async (browser) => {
   const places = async (width) => {
     const page = await browser.open(fixture("tune"), { width });

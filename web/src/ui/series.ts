@@ -5,6 +5,10 @@ import { element } from "./dom";
 import { clock, seconds, time_steps } from "./format";
 import { on_theme, token } from "./theme";
 
+/** On a logarithmic axis of times: seconds, minutes, hours and days that people read, not powers of ten. */
+const LOG_TIMES = [1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 60, 600, 3600, 86400, 864000, 8640000];
+const UNITS = new Map([[60, "1 min"], [3600, "1 h"], [86400, "1 day"]]);
+
 export interface Series {
   name: string;
   values: ArrayLike<number | null>;
@@ -32,6 +36,7 @@ export function series_chart(
   const make = () => {
     plot?.destroy();
     const axis = { stroke: token("--ink-soft"), grid: { stroke: token("--line"), width: 1 }, ticks: { stroke: token("--line"), width: 1 }, font: `11px ${token("--font")}` };
+    const log_times = { splits: (_u: uPlot, _axis: number, min: number, max: number) => LOG_TIMES.filter((time) => min <= time && time <= max), filter: (_u: uPlot, splits: number[]) => splits };
     plot = new uPlot(
       {
         width,
@@ -41,7 +46,7 @@ export function series_chart(
         legend: { live: true },
         axes: [
           { ...axis, values: (_u, ticks) => ticks.map((tick) => (x.time ? clock(tick, span) : x.words(tick))), size: 34, space: 70, ...(x.time ? { incrs: time_steps() } : {}) },
-          { ...axis, values: (_u, ticks) => ticks.map((tick) => (log ? (tick === null ? "" : words(tick)) : time_values ? clock(tick, ticks[ticks.length - 1]) : words(tick))), size: 68, ...(time_values && !log ? { incrs: time_steps() } : {}) },
+          { ...axis, values: (_u, ticks) => ticks.map((tick) => (log ? (tick === null ? "" : (time_values && UNITS.get(tick)) || words(tick)) : time_values ? clock(tick, ticks[ticks.length - 1]) : words(tick))), size: 68, ...(time_values && !log ? { incrs: time_steps() } : {}), ...(time_values && log ? log_times : {}) },
         ],
         series: [
           { label: x.name, value: (_u, v) => (v === null ? "–" : x.words(v)) },
