@@ -29,6 +29,12 @@ class Deadline {
   static Deadline in(std::chrono::milliseconds budget) { return Deadline(Clock::now() + budget); }
   bool passed() const { return limited_ && Clock::now() >= end_; }
   bool limited() const { return limited_; }
+  /// The end of a fraction of the time that is left now; no limit if there is none.
+  Deadline after(double fraction) const {
+    if (!limited_) return {};
+    const auto part = std::chrono::duration<double>(end_ - Clock::now()) * fraction;
+    return Deadline(Clock::now() + std::chrono::duration_cast<Clock::duration>(part));
+  }
   /// The time until the deadline; the maximum duration if there is no limit.
   Clock::duration left() const { return limited_ ? end_ - Clock::now() : Clock::duration::max(); }
 

@@ -99,8 +99,10 @@ class MultilevelRuns {
         max_vertex_weight_(std::max<std::uint64_t>(1, graph.total_vertex_weight() * 3 / (2 * contraction_limit_))) {}
 
   KWayPartition best(std::uint64_t seed) const {
-    std::vector<KWayPartition> partitions = runs(seed);
-    recombine(partitions, seed);
+    // Partitions of the blocks follow, which need time, too.
+    const Deadline end_of_runs = options_.deadline.after(0.25), end_of_recombinations = options_.deadline.after(0.5);
+    std::vector<KWayPartition> partitions = runs(seed, end_of_runs);
+    recombine(partitions, seed, end_of_recombinations);
     KWayPartition best = std::move(partitions.front());
     for (std::uint32_t at = 0; at < options_.v_cycles && !options_.deadline.passed(); ++at) {
       KWayPartition next = v_cycle(best, mix(seed) + ~std::uint64_t{at});
@@ -111,27 +113,31 @@ class MultilevelRuns {
 
  private:
   /// The partitions of all runs, the best first. All presets with several runs need the second one.
-  std::vector<KWayPartition> runs(std::uint64_t seed) const {
+  std::vector<KWayPartition> runs(std::uint64_t seed, const Deadline& end) const {
     constexpr double alike = 0.005;  // the seed makes hardly any difference
     std::vector<KWayPartition> found(std::min(options_.runs, 2U));
     parallel_chunks(found.size(), 1,
                     [&](std::size_t at, std::size_t) { found[at] = run(at == 0 ? seed : mix(seed + at)); });
-    while (found.size() < options_.runs && !options_.deadline.passed()) {
+    while (found.size() < options_.runs && !end.passed()) {
       const auto [least, most] = std::minmax_element(found.begin(), found.end(), has_lower_cut);
-      if (most->cut - least->cut <= alike * least->cut) break;
+      if (options_.recombinations == 0 && most->cut - least->cut <= alike * least->cut) break;
       found.push_back(run(mix(seed + found.size())));
     }
     std::stable_sort(found.begin(), found.end(), has_lower_cut);
     return found;
   }
 
-  /// Each takes the best partition and one of the others as parents, and replaces the worst one.
-  void recombine(std::vector<KWayPartition>& partitions, std::uint64_t seed) const {
+  /// Each takes the best partition and one of the others as parents, and replaces the worst one. Ends when several in a
+  /// row gave no better one.
+  void recombine(std::vector<KWayPartition>& partitions, std::uint64_t seed, const Deadline& end) const {
+    constexpr std::uint32_t max_failures = 5;
     if (block_count_ > max_blocks_to_recombine) return;
+    std::uint32_t failures = 0;
     for (std::uint32_t at = 0; at < options_.recombinations && partitions.size() > 1; ++at) {
-      if (options_.deadline.passed()) return;
+      if (end.passed() || failures == max_failures) return;
       const KWayPartition& other = partitions[1 + at % (partitions.size() - 1)];
       KWayPartition child = recombined(partitions.front(), other, mix(seed + at) + 1);
+      failures = has_lower_cut(child, partitions.front()) ? 0 : failures + 1;
       if (!has_lower_cut(child, partitions.back())) continue;
       partitions.pop_back();
       partitions.insert(std::upper_bound(partitions.begin(), partitions.end(), child, has_lower_cut), child);

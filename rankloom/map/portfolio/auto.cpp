@@ -106,7 +106,7 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.multisection.top = {.repetition_factor = 4, .runs = 3, .recombinations = 0, .v_cycles = 1};
     if (shares_cores && effort == Effort::best) {
       preset.multisection.top.runs = 8;
-      preset.multisection.top.recombinations = 12;
+      preset.multisection.top.recombinations = 32;
     }
     return preset;
   }
