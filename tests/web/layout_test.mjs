@@ -116,9 +116,9 @@ check("The parts of the verdict are next to or below each other, without gaps, i
       const grid = await page.locator(".verdict-grid").evaluate((part) => part.getBoundingClientRect().left);
       for (const [i, box] of boxes.entries()) {
         const what = `${report.title} at ${width}: part ${i} of ${JSON.stringify(boxes)}`;
-        const beside = boxes.filter((other) => other !== box && other.left < box.right - 1 && box.left < other.right - 1);
-        assert.ok(beside.every((other) => other.bottom <= box.top + 1 || box.bottom <= other.top + 1), `overlaps: ${what}`);
-        const above = Math.max(...beside.filter((other) => other.bottom <= box.top + 1).map((other) => other.bottom));
+        const column = boxes.filter((other) => other !== box && other.left < box.right - 1 && box.left < other.right - 1);
+        assert.ok(column.every((other) => other.bottom <= box.top + 1 || box.bottom <= other.top + 1), `overlaps: ${what}`);
+        const above = Math.max(...column.filter((other) => other.bottom <= box.top + 1).map((other) => other.bottom));
         if (above > 0) assert.ok(box.top - above < 60, `gap above: ${what}`);
         else assert.ok(boxes.some((other) => Math.abs(other.left - grid) < 1), `not at the left: ${what}`);
       }
