@@ -19,7 +19,7 @@ struct PartitionOptions {
   std::uint32_t fm_passes = 3;             ///< Passes of k-way FM on every level, at most.
   std::uint32_t flow_rounds = 1;           ///< Rounds of flow refinement on every level, at most.
   std::uint32_t runs = 1;                  ///< From coarsening to the last refinement; the best is kept.
-  std::uint32_t recombinations = 0;        ///< Of the best run with one of the others.
+  std::uint32_t recombinations = 0;        ///< Of the best run with one of the others, at most.
   std::uint32_t v_cycles = 0;  ///< On the best: coarsening within its blocks, and refinement on every level.
   Deadline deadline = {};      ///< When it passes, the rest is assigned to blocks in the order of the vertices.
 };
