@@ -10,6 +10,7 @@
 #include "rankloom/core/random.hpp"
 #include "rankloom/core/timing.hpp"
 #include "rankloom/map/multilevel/coarsening/graph_hierarchy.hpp"
+#include "rankloom/map/multilevel/refinement/annealing.hpp"
 #include "rankloom/map/multilevel/refinement/flow_refinement.hpp"
 #include "rankloom/map/multilevel/refinement/fm_kway.hpp"
 
@@ -99,6 +100,11 @@ class MultilevelRuns {
         max_vertex_weight_(std::max<std::uint64_t>(1, graph.total_vertex_weight() * 3 / (2 * contraction_limit_))) {}
 
   KWayPartition best(std::uint64_t seed) const {
+    if (steps_.anneal && resists_coarsening(seed)) {
+      KWayPartition annealed{steps_.anneal(seed), 0};
+      annealed.cut = refined_cost(graph_, annealed.block_of, options_, steps_);
+      return annealed;
+    }
     // Partitions of the blocks follow, which need time, too.
     const Deadline end_of_runs = options_.deadline.after(0.25), end_of_recombinations = options_.deadline.after(0.5);
     std::vector<KWayPartition> partitions = runs(seed, end_of_runs);
@@ -175,6 +181,17 @@ class MultilevelRuns {
     return uncoarsen(hierarchy, std::move(child));
   }
 
+  /// Contracting half of the vertices twice merges few parallel edges: the graph has no clusters of that size. Of a
+  /// mesh or a road network, a third of the edges is left, of sparse random and power-law graphs four fifths.
+  bool resists_coarsening(std::uint64_t seed) const {
+    constexpr std::uint32_t min_vertices_per_block = 64;
+    const std::uint32_t some = graph_.vertex_count() / 3;
+    if (some < min_vertices_per_block * block_count_) return false;
+    GraphHierarchy hierarchy(graph_);
+    hierarchy.coarsen(some, max_vertex_weight_, seed);
+    return hierarchy.coarsest().edge_count() * 3 > graph_.edge_count() * 2;
+  }
+
   /// Projects a partition of the coarsest graph, and refines it on every level.
   KWayPartition uncoarsen(const GraphHierarchy& hierarchy, KWayPartition partition) const {
     for (std::size_t level = hierarchy.level_count(); level-- > 1;) {
@@ -205,17 +222,25 @@ KWayPartition partition_multilevel(const WeightedGraph& graph, std::span<const s
 KWayPartition partition_kway(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
                              const PartitionOptions& options, std::uint64_t seed) {
   const std::uint64_t capacity = std::accumulate(max_block_weight.begin(), max_block_weight.end(), std::uint64_t{0});
-  const PartitionSteps steps{.initial =
-                                 [&](const WeightedGraph& coarsest, std::uint64_t initial_seed) {
-                                   return recursive_bisection(coarsest, max_block_weight, options.bisection,
-                                                              initial_seed, options.deadline);
-                                 },
-                             .refine =
-                                 [&](const WeightedGraph& level, std::span<std::uint32_t> block_of) {
-                                   const double cut = fm_kway_cut(level, max_block_weight, block_of, options.fm_passes);
-                                   if (options.flow_rounds == 0 || level.total_vertex_weight() == capacity) return cut;
-                                   return cut - flow_refinement(level, max_block_weight, block_of, options.flow_rounds);
-                                 }};
+  PartitionSteps steps{.initial =
+                           [&](const WeightedGraph& coarsest, std::uint64_t initial_seed) {
+                             return recursive_bisection(coarsest, max_block_weight, options.bisection, initial_seed,
+                                                        options.deadline);
+                           },
+                       .refine =
+                           [&](const WeightedGraph& level, std::span<std::uint32_t> block_of) {
+                             const double cut = fm_kway_cut(level, max_block_weight, block_of, options.fm_passes);
+                             if (options.flow_rounds == 0 || level.total_vertex_weight() == capacity) return cut;
+                             return cut - flow_refinement(level, max_block_weight, block_of, options.flow_rounds);
+                           },
+                       .anneal = {}};
+  const bool has_slack = graph.total_vertex_weight() * 501 < capacity * 500;
+  if (options.annealing_sweeps > 0 && has_slack && max_block_weight.size() <= max_blocks_to_anneal) {
+    steps.anneal = [&](std::uint64_t annealing_seed) {
+      return annealed_partition(graph, max_block_weight, {options.annealing_sweeps, options.deadline.after(0.5)},
+                                annealing_seed);
+    };
+  }
   return partition_multilevel(graph, max_block_weight, options, steps, seed);
 }
 

@@ -20,8 +20,9 @@ struct PartitionOptions {
   std::uint32_t flow_rounds = 1;           ///< Rounds of flow refinement on every level, at most.
   std::uint32_t runs = 1;                  ///< From coarsening to the last refinement; the best is kept.
   std::uint32_t recombinations = 0;        ///< Of the best run with one of the others, at most.
-  std::uint32_t v_cycles = 0;  ///< On the best: coarsening within its blocks, and refinement on every level.
-  Deadline deadline = {};      ///< When it passes, the rest is assigned to blocks in the order of the vertices.
+  std::uint32_t v_cycles = 0;          ///< On the best: coarsening within its blocks, and refinement on every level.
+  std::uint32_t annealing_sweeps = 0;  ///< Of graphs that resist coarsening, instead of all the above; 0: none.
+  Deadline deadline = {};              ///< When it passes, the rest is assigned to blocks in the order of the vertices.
 };
 
 struct KWayPartition {
@@ -36,6 +37,8 @@ struct PartitionSteps {
   std::function<std::vector<std::uint32_t>(const WeightedGraph& coarsest, std::uint64_t seed)> initial;
   /// Refines a partition of a level and returns its cost.
   std::function<double(const WeightedGraph& level, std::span<std::uint32_t> block_of)> refine;
+  /// A partition of the finest graph, if it resists coarsening; empty: coarsened like every other graph.
+  std::function<std::vector<std::uint32_t>(std::uint64_t seed)> anneal = {};
 };
 
 /// Coarsening by heavy-edge matching, the best of several initial partitions, and refinement on every level; the best

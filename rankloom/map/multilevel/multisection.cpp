@@ -36,6 +36,7 @@ class Multisection {
     top_.runs = options.top.runs;
     top_.recombinations = options.top.recombinations;
     top_.v_cycles = options.top.v_cycles;
+    top_.annealing_sweeps = options.top.annealing_sweeps;
     light_.flow_rounds = 0;
     light_.bisection.flow_refinement = false;
     light_.repetitions = 1;

@@ -20,6 +20,7 @@ struct MultisectionOptions {
     std::uint32_t runs = 1;
     std::uint32_t recombinations = 0;
     std::uint32_t v_cycles = 0;
+    std::uint32_t annealing_sweeps = 0;
   } top;
   /// A step is light if its cut cost is less than 1/light_step_ratio of the highest cut cost of any step. The cut cost
   /// is what a byte between two children costs more than a byte inside one child. Light steps use one repetition and no

@@ -102,11 +102,16 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       break;
   }
   if (!problem.topology.routed()) {
-    if (shares_cores && effort != Effort::fast)
-      preset.multisection.top = {.repetition_factor = 4, .runs = 3, .recombinations = 0, .v_cycles = 1};
-    if (shares_cores && effort == Effort::best) {
-      preset.multisection.top.runs = 8;
-      preset.multisection.top.recombinations = 32;
+    if (shares_cores) {
+      auto& top = preset.multisection.top;
+      top.annealing_sweeps = effort == Effort::fast ? 256 : effort == Effort::balanced ? 1024 : 4096;
+      preset.multisection.partition.annealing_sweeps = top.annealing_sweeps / 4;
+      if (effort != Effort::fast) {
+        top.repetition_factor = 4;
+        top.runs = effort == Effort::best ? 8 : 3;
+        top.recombinations = effort == Effort::best ? 32 : 0;
+        top.v_cycles = 1;
+      }
     }
     return preset;
   }

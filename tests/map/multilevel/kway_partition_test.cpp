@@ -103,6 +103,20 @@ TEST(PartitionKway, RunsRecombinationsAndVCyclesNeverCutMore) {
   EXPECT_LT(sum_with_cycle, sum_once);
 }
 
+TEST(PartitionKway, AnnealsGraphsThatResistCoarsening) {
+  PartitionOptions annealed;
+  annealed.annealing_sweeps = 200;
+  const auto random = testing::random_weighted(4000, 8, 1);
+  for (const std::uint64_t seed : {1, 2, 3})
+    EXPECT_LT(partition_and_check(random, BlockWeights(6, 687), seed, annealed).cut,
+              partition_and_check(random, BlockWeights(6, 687), seed).cut);
+  const auto without_slack = partition_and_check(random, BlockWeights(5, 800), 1, annealed).block_of;
+  EXPECT_EQ(without_slack, partition_and_check(random, BlockWeights(5, 800), 1).block_of);
+  const auto mesh = testing::square(60);
+  EXPECT_EQ(partition_and_check(mesh, BlockWeights(6, 618), 1, annealed).block_of,
+            partition_and_check(mesh, BlockWeights(6, 618), 1).block_of);
+}
+
 TEST(PartitionKway, IsTheSameForAnyNumberOfThreads) {
   const auto graph = testing::square(80);
   std::vector<std::vector<std::uint32_t>> results;
