@@ -3,6 +3,7 @@
 // cost, and the load of every core where loads are bounded.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -94,6 +95,9 @@ class LoadLimit {
 
   double limit() const { return limit_; }
   double load_on(Core core) const { return load_on_[core]; }
+  bool exceeded() const {
+    return std::any_of(load_on_.begin(), load_on_.end(), [&](double load) { return load > limit_; });
+  }
   /// The load that the core can still take; negative when it is overloaded.
   double free_load_on(Core core) const { return limit_ - load_on_[core]; }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
@@ -100,14 +102,16 @@ class MultilevelRuns {
         max_vertex_weight_(std::max<std::uint64_t>(1, graph.total_vertex_weight() * 3 / (2 * contraction_limit_))) {}
 
   KWayPartition best(std::uint64_t seed) const {
-    if (steps_.anneal && resists_coarsening(seed)) {
+    std::optional<GraphHierarchy> begun(std::in_place, graph_);
+    if (steps_.anneal && resists_coarsening(*begun, seed)) {
+      begun.reset();
       KWayPartition annealed{steps_.anneal(seed), 0};
       annealed.cut = refined_cost(graph_, annealed.block_of, options_, steps_);
       return annealed;
     }
     // Partitions of the blocks follow, which need time, too.
     const Deadline end_of_runs = options_.deadline.after(0.25), end_of_recombinations = options_.deadline.after(0.5);
-    std::vector<KWayPartition> partitions = runs(seed, end_of_runs);
+    std::vector<KWayPartition> partitions = runs(seed, end_of_runs, std::move(*begun));
     recombine(partitions, seed, end_of_recombinations);
     KWayPartition best = std::move(partitions.front());
     for (std::uint32_t at = 0; at < options_.v_cycles && !options_.deadline.passed(); ++at) {
@@ -118,16 +122,18 @@ class MultilevelRuns {
   }
 
  private:
-  /// The partitions of all runs, the best first. All presets with several runs need the second one.
-  std::vector<KWayPartition> runs(std::uint64_t seed, const Deadline& end) const {
+  /// The partitions of all runs, the best first. All presets with several runs need the second one. The first run
+  /// continues a hierarchy.
+  std::vector<KWayPartition> runs(std::uint64_t seed, const Deadline& end, GraphHierarchy begun) const {
     constexpr double alike = 0.005;  // the seed makes hardly any difference
     std::vector<KWayPartition> found(std::min(options_.runs, 2U));
-    parallel_chunks(found.size(), 1,
-                    [&](std::size_t at, std::size_t) { found[at] = run(at == 0 ? seed : mix(seed + at)); });
+    parallel_chunks(found.size(), 1, [&](std::size_t at, std::size_t) {
+      found[at] = at == 0 ? run(seed, std::move(begun)) : run(mix(seed + at), GraphHierarchy(graph_));
+    });
     while (found.size() < options_.runs && !end.passed()) {
       const auto [least, most] = std::minmax_element(found.begin(), found.end(), has_lower_cut);
       if (options_.recombinations == 0 && most->cut - least->cut <= alike * least->cut) break;
-      found.push_back(run(mix(seed + found.size())));
+      found.push_back(run(mix(seed + found.size()), GraphHierarchy(graph_)));
     }
     std::stable_sort(found.begin(), found.end(), has_lower_cut);
     return found;
@@ -150,8 +156,7 @@ class MultilevelRuns {
     }
   }
 
-  KWayPartition run(std::uint64_t seed) const {
-    GraphHierarchy hierarchy(graph_);
+  KWayPartition run(std::uint64_t seed, GraphHierarchy hierarchy) const {
     hierarchy.coarsen(contraction_limit_, max_vertex_weight_, seed);
     return uncoarsen(hierarchy, best_initial_partition(hierarchy.coarsest(), options_, steps_, seed));
   }
@@ -182,14 +187,16 @@ class MultilevelRuns {
   }
 
   /// Contracting half of the vertices twice merges few parallel edges: the graph has no clusters of that size. Of a
-  /// mesh or a road network, a third of the edges is left, of sparse random and power-law graphs four fifths.
-  bool resists_coarsening(std::uint64_t seed) const {
+  /// mesh or a road network, a third of the edges is left, of sparse random and power-law graphs four fifths. Leaves
+  /// the first levels of the hierarchy, unless the contraction limit needs fewer.
+  bool resists_coarsening(GraphHierarchy& hierarchy, std::uint64_t seed) const {
     constexpr std::uint32_t min_vertices_per_block = 64;
     const std::uint32_t some = graph_.vertex_count() / 3;
     if (some < min_vertices_per_block * block_count_) return false;
-    GraphHierarchy hierarchy(graph_);
-    hierarchy.coarsen(some, max_vertex_weight_, seed);
-    return hierarchy.coarsest().edge_count() * 3 > graph_.edge_count() * 2;
+    GraphHierarchy other(graph_);
+    GraphHierarchy& coarsened = some < contraction_limit_ ? other : hierarchy;
+    coarsened.coarsen(some, max_vertex_weight_, seed);
+    return coarsened.coarsest().edge_count() * 3 > graph_.edge_count() * 2;
   }
 
   /// Projects a partition of the coarsest graph, and refines it on every level.

@@ -287,17 +287,20 @@ class Auto final : public Mapper {
     return {.candidates = 4, .descend = true, .trials_per_rank = 2000, .channel_visits = 1e9};
   }
 
-  /// Partitions the loads instead of the ranks; then exchanges that leave no core above its limit.
+  /// Partitions the loads instead of the ranks; then exchanges that leave no core above its limit. On larger programs,
+  /// they only repair what the partition left above it.
   Placement place_by_load(const MapProblem& problem, const MapRun& run, const LoadProblem& loads) const {
     const MapProblem in_load_units{problem.graph, problem.topology, loads.capacities, problem.model, {}};
     Preset preset = preset_of(effort_, problem);
     preset.multisection.partition.deadline = run.deadline;
     preset.multisection.pack = false;
-    const multilevel::VertexGraph vertices(problem, loads.vertex_weights);
-    auto core_of = multilevel::multilevel_placement(in_load_units, vertices, preset, mix(run.seed));
+    auto core_of = multilevel::multilevel_placement(
+        in_load_units, multilevel::VertexGraph(problem, loads.vertex_weights), preset, mix(run.seed));
+    LoadLimit limit(problem.graph, problem.topology, core_of, loads.max_core_load);
+    if (problem.graph.rank_count() > max_ranks_for_local_search && !limit.exceeded())
+      return {std::move(core_of), {}, std::string(run.deadline.passed() ? stopped_note : "")};
     StopCondition stop_condition(run, "auto");
     PlacementState state(problem, core_of);
-    LoadLimit limit(problem.graph, problem.topology, core_of, loads.max_core_load);
     NeighbourhoodDescent(state, &limit).run(stop_condition);
     return {state.placement(), {}, std::string(stop_condition.stopped() ? stopped_note : "")};
   }
