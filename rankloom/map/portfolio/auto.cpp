@@ -106,8 +106,9 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       auto& top = preset.multisection.top;
       top.annealing_sweeps = effort == Effort::fast ? 256 : effort == Effort::balanced ? 1024 : 4096;
       preset.multisection.partition.annealing_sweeps = top.annealing_sweeps / 4;
+      if (effort == Effort::balanced) preset.multisection.partition.repetitions = 2;
       if (effort != Effort::fast) {
-        top.repetition_factor = 4;
+        top.repetition_factor = 16 / preset.multisection.partition.repetitions;
         top.runs = effort == Effort::best ? 8 : 3;
         top.recombinations = effort == Effort::best ? 32 : 0;
         top.v_cycles = 1;

@@ -24,8 +24,8 @@ void FlowNetwork::build() {
   for (const Link& link : links_) {
     const std::uint32_t arc = current_[link.a]++;
     const std::uint32_t reverse = current_[link.b]++;
-    arcs_[arc] = {link.b, reverse, link.capacity};
-    arcs_[reverse] = {link.a, arc, link.capacity};
+    arcs_[arc] = {link.b, reverse, link.capacity, link.capacity};
+    arcs_[reverse] = {link.a, arc, link.capacity, link.capacity};
     max_capacity = std::max(max_capacity, link.capacity);
   }
   tolerance_ = max_capacity * 1e-9;
@@ -41,7 +41,7 @@ bool FlowNetwork::find_levels() {
     const std::uint32_t vertex = queue_[at];
     for (std::uint32_t arc = first_[vertex]; arc < first_[vertex + 1]; ++arc) {
       const std::uint32_t from = arcs_[arc].to;
-      if (level_[from] != 0 || !is_open(arcs_[arcs_[arc].reverse].residual)) continue;
+      if (level_[from] != 0 || !is_open(arcs_[arc].reverse_residual)) continue;
       level_[from] = level_[vertex] + 1;
       if (from == source) return true;
       queue_.push_back(from);
@@ -63,8 +63,9 @@ double FlowNetwork::augment() {
       std::size_t open = path_.size();  // the next path has this many arcs in common with this one
       for (std::size_t at = path_.size(); at-- > 0;) {
         Arc& arc = arcs_[path_[at]];
-        arc.residual -= amount;
-        arcs_[arc.reverse].residual += amount;
+        Arc& reverse = arcs_[arc.reverse];
+        reverse.reverse_residual = arc.residual -= amount;
+        arc.reverse_residual = reverse.residual += amount;
         if (!is_open(arc.residual)) open = at;
       }
       vertex = arcs_[arcs_[path_[open]].reverse].to;
@@ -103,7 +104,7 @@ std::vector<std::uint8_t> FlowNetwork::source_side(bool largest) const {
   reached[queue.front()] = 1;
   for (std::size_t at = 0; at < queue.size(); ++at) {
     for (std::uint32_t arc = first_[queue[at]]; arc < first_[queue[at] + 1]; ++arc) {
-      const double residual = largest ? arcs_[arcs_[arc].reverse].residual : arcs_[arc].residual;
+      const double residual = largest ? arcs_[arc].reverse_residual : arcs_[arc].residual;
       if (reached[arcs_[arc].to] != 0 || !is_open(residual)) continue;
       reached[arcs_[arc].to] = 1;
       queue.push_back(arcs_[arc].to);

@@ -33,6 +33,7 @@ class FlowNetwork {
   struct Arc {
     std::uint32_t to, reverse;
     double residual;
+    double reverse_residual;  // that of the reverse arc, so that searches against the arcs read memory in order
   };
   void build();
   bool find_levels();
