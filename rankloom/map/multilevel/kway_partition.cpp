@@ -194,8 +194,11 @@ class MultilevelRuns {
     const std::uint32_t some = graph_.vertex_count() / 3;
     if (some < min_vertices_per_block * block_count_) return false;
     GraphHierarchy other(graph_);
-    GraphHierarchy& coarsened = some < contraction_limit_ ? other : hierarchy;
-    coarsened.coarsen(some, max_vertex_weight_, seed);
+    const bool is_small = some < contraction_limit_;
+    GraphHierarchy& coarsened = is_small ? other : hierarchy;
+    coarsened.coarsen(some, is_small ? 6 * graph_.total_vertex_weight() / graph_.vertex_count() : max_vertex_weight_,
+                      seed);
+    if (coarsened.coarsest().vertex_count() > some) return false;  // heavy vertices or hubs ended the coarsening
     return coarsened.coarsest().edge_count() * 3 > graph_.edge_count() * 2;
   }
 

@@ -112,9 +112,17 @@ TEST(PartitionKway, AnnealsGraphsThatResistCoarsening) {
               partition_and_check(random, BlockWeights(6, 687), seed).cut);
   const auto without_slack = partition_and_check(random, BlockWeights(5, 800), 1, annealed).block_of;
   EXPECT_EQ(without_slack, partition_and_check(random, BlockWeights(5, 800), 1).block_of);
-  const auto mesh = testing::square(60);
-  EXPECT_EQ(partition_and_check(mesh, BlockWeights(6, 618), 1, annealed).block_of,
-            partition_and_check(mesh, BlockWeights(6, 618), 1).block_of);
+  for (const std::uint32_t side : {36U, 48U, 60U}) {
+    const auto mesh = testing::square(side);
+    const BlockWeights max_block_weight(6, side * side * 103 / 600);
+    for (const std::uint32_t vertices_per_block : {100U, 300U}) {
+      PartitionOptions usual;
+      usual.vertices_per_block = annealed.vertices_per_block = vertices_per_block;
+      EXPECT_EQ(partition_and_check(mesh, max_block_weight, 1, annealed).block_of,
+                partition_and_check(mesh, max_block_weight, 1, usual).block_of)
+          << side;
+    }
+  }
 }
 
 TEST(PartitionKway, IsTheSameForAnyNumberOfThreads) {
