@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include <gtest/gtest.h>
 
 #include "rankloom/core/parallel.hpp"
-#include "rankloom/map/multilevel/kway_partition.hpp"
 #include "tests/map/multilevel/small_graphs.hpp"
 
 namespace rankloom::multilevel {
@@ -15,6 +15,13 @@ namespace {
 
 using BlockWeights = std::vector<std::uint64_t>;
 using Blocks = std::vector<std::uint32_t>;
+
+/// Every vertex in its own block: all edges are cut.
+Blocks consecutive_numbers(std::uint32_t count) {
+  Blocks numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  return numbers;
+}
 
 TEST(Annealing, SeparatesCliquesWithHardlyAnyEdgesBetweenThem) {
   std::vector<testing::UndirectedEdge> edge_list;
@@ -73,12 +80,14 @@ TEST(Annealing, GivesTheSameBlocksOnAnyNumberOfThreads) {
 TEST(Annealing, EndsAtItsDeadlineWithoutLosses) {
   const auto graph = testing::random_weighted(2000, 8, 5);
   const BlockWeights max_block_weight(4, 550);
+  const double cut_by_chance = 0.75 * testing::cut_of(graph, consecutive_numbers(2000));
   constexpr std::uint32_t endless = 4'000'000'000;
-  const double none = testing::cut_of(
-      graph, annealed_partition(graph, max_block_weight, {endless, Deadline::in(std::chrono::milliseconds(0))}, 1));
-  const double some = testing::cut_of(
-      graph, annealed_partition(graph, max_block_weight, {endless, Deadline::in(std::chrono::milliseconds(500))}, 1));
-  EXPECT_LT(some, none);
+  for (const int budget : {0, 200}) {
+    const Blocks block_of =
+        annealed_partition(graph, max_block_weight, {endless, Deadline::in(std::chrono::milliseconds(budget))}, 1);
+    EXPECT_EQ(testing::overload_of(graph, block_of, max_block_weight), 0) << budget;
+    EXPECT_LT(testing::cut_of(graph, block_of), 0.9 * cut_by_chance) << budget;
+  }
 }
 
 TEST(Annealing, AcceptsGraphsWithoutEdgesOrVertices) {
