@@ -6,12 +6,13 @@
 //   bench_auto_meshes [--quick|--large] [--graph-seed 1] [--run-seed 0] [--best SECONDS] [--kind PART OF A NAME]
 //       the table: 2^18 vertices and some 2^20; --quick: 2^16 only; --large: also 2^22; --best: also the effort `best`
 //   bench_auto_meshes --only rggmesh.18,grid3d.17 [--specs auto,metis:cuts=1] [--graph-seed 2] [--run-seed 1]
-//                         [--hierarchy 4:8:6 --distance 1:10:100 | --topology torus:8x8x4=1]
-//       J and seconds of the given mappers; 18 means 2^18
+//                         [--hierarchy 4:8:6 --distance 1:10:100 | --topology torus:8x8x4=1] [--memory]
+//       J, seconds and, with --memory, the peak memory of the given mappers; 18 means 2^18
 //
 // Threads, growth and the wall time on 16 cores: bench_auto_scale.
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -145,12 +146,19 @@ MeshInstance named(const std::string& name, const Arguments& arguments) {
 
 void compare_specs(const Arguments& arguments, std::uint64_t graph_seed) {
   Runs runs = runs_of(arguments);
-  runs.max_runs = 1;
+  runs.with_memory = arguments.has("--memory");
+  runs.max_runs = runs.with_memory ? 2 : 1;  // the pages of the program are memory, too, and in place after one run
+  runs.enough_s = std::numeric_limits<double>::max();
   for (const std::string& name : arguments.list("--only")) {
     const MeshInstance instance = named(name, arguments);
     const Published* const row = published(instance.kind, instance.size(), instance.machine, graph_seed);
-    try_specs(mesh_problem(instance, graph_seed), arguments.list("--specs", "metis:cuts=1,auto:effort=fast,auto"),
-              row != nullptr ? std::optional(row->best) : std::nullopt, runs);
+    const Problem problem = mesh_problem(instance, graph_seed);
+    for (const std::string& spec : arguments.list("--specs", "metis:cuts=1,auto:effort=fast,auto")) {
+      const auto measured = measure(spec, problem, runs);
+      print_row(problem.name, spec, measured, row != nullptr ? std::optional(row->best) : std::nullopt);
+      if (measured && measured->peak_bytes)
+        fmt::print("{:>52} times the memory of the graph\n", cell(*measured->peak_bytes / graph_bytes(problem.graph), 2));
+    }
   }
 }
 

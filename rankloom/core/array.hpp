@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // core: an array for large data: like std::vector, but resize leaves numbers uninitialised, so that a parallel loop is
-// the first to touch the memory.
+// the first to touch the memory, and what is reserved takes no memory until it is touched.
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <new>
 #include <type_traits>
 #include <vector>
 
-#include <sys/mman.h>
-
 namespace rankloom {
+
+namespace detail {
+/// Pages of the system, so that freeing them gives them back. Many of them are huge pages where the system has these: the
+/// page faults of 4 KiB pages cost more than filling the memory.
+void* allocate_pages(std::size_t size);
+void free_pages(void* memory, std::size_t size);
+}  // namespace detail
 
 template <class T>
 class UninitialisedAllocator : public std::allocator<T> {
@@ -22,22 +26,17 @@ class UninitialisedAllocator : public std::allocator<T> {
   struct rebind {
     using other = UninitialisedAllocator<U>;
   };
-  /// Allocations of 4 MiB and more use huge pages where the system has them: the page faults of 4 KiB pages cost more
-  /// than filling the memory.
+  /// Allocations of 256 KiB and more are pages of their own.
   T* allocate(std::size_t count) {
     if (count < large / sizeof(T)) return std::allocator<T>::allocate(count);
-    if (count > (std::numeric_limits<std::size_t>::max() - huge_page) / sizeof(T)) throw std::bad_array_new_length();
-    const std::size_t size = (count * sizeof(T) + huge_page - 1) / huge_page * huge_page;
-    void* const memory = std::aligned_alloc(huge_page, size);
-    if (memory == nullptr) throw std::bad_alloc();
-    ::madvise(memory, size, MADV_HUGEPAGE);  // only a request; failure is harmless
-    return static_cast<T*>(memory);
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
+    return static_cast<T*>(detail::allocate_pages(count * sizeof(T)));
   }
   void deallocate(T* memory, std::size_t count) {
     if (count < large / sizeof(T)) {
       std::allocator<T>::deallocate(memory, count);
     } else {
-      std::free(memory);
+      detail::free_pages(memory, count * sizeof(T));
     }
   }
   template <class U>
@@ -50,8 +49,7 @@ class UninitialisedAllocator : public std::allocator<T> {
   }
 
  private:
-  static constexpr std::size_t huge_page = std::size_t{2} << 20;
-  static constexpr std::size_t large = 2 * huge_page;
+  static constexpr std::size_t large = std::size_t{256} << 10;
 };
 
 template <class T>

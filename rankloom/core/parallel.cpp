@@ -6,6 +6,7 @@
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/parallel_pipeline.h>
 #include <oneapi/tbb/task_group.h>
 
 #include "rankloom/core/timing.hpp"
@@ -64,6 +65,32 @@ class TaskRun {
 void detail::parallel_tasks(std::span<const std::vector<std::uint32_t>> successors,
                             void (*body)(const void* context, std::size_t i), const void* context) {
   TaskRun(successors, body, context).run();
+}
+
+void detail::parallel_ordered(std::size_t count, const OrderedStages& stages, const void* context) {
+  using oneapi::tbb::filter_mode;
+  constexpr std::size_t items_per_thread = 4;
+  TimingNode* const section = current_section();
+  std::size_t next = 0;
+  const auto numbers = oneapi::tbb::make_filter<void, std::size_t>(
+      filter_mode::serial_in_order, [&](oneapi::tbb::flow_control& control) -> std::size_t {
+        if (next == count) control.stop();
+        return next == count ? count : next++;
+      });
+  const auto make =
+      oneapi::tbb::make_filter<std::size_t, void*>(filter_mode::parallel, [&](std::size_t i) -> void* {
+        const TimedSection continued(section);
+        return stages.make(context, i);
+      });
+  const auto order = oneapi::tbb::make_filter<void*, void*>(filter_mode::serial_in_order, [&](void* item) -> void* {
+    stages.order(context, item);
+    return item;
+  });
+  const auto take = oneapi::tbb::make_filter<void*, void>(filter_mode::parallel, [&](void* item) {
+    const TimedSection continued(section);
+    stages.take(context, item);
+  });
+  oneapi::tbb::parallel_pipeline(items_per_thread * thread_count(), numbers & make & order & take);
 }
 
 std::size_t thread_count() {

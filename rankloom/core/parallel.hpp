@@ -20,6 +20,14 @@ namespace detail {
 void parallel_for(std::size_t count, void (*body)(const void* context, std::size_t i), const void* context);
 void parallel_tasks(std::span<const std::vector<std::uint32_t>> successors,
                     void (*body)(const void* context, std::size_t i), const void* context);
+/// For i in 0..count-1: make(context, i) in parallel; order(context, item) in the order of i, one after another;
+/// take(context, item) in parallel, which deletes the item.
+struct OrderedStages {
+  void* (*make)(const void* context, std::size_t i);
+  void (*order)(const void* context, void* item);
+  void (*take)(const void* context, void* item);
+};
+void parallel_ordered(std::size_t count, const OrderedStages& stages, const void* context);
 }  // namespace detail
 
 /// Calls body(begin, end) for disjoint chunks that cover 0..count-1.
@@ -63,6 +71,43 @@ std::vector<T> parallel_collect(std::size_t count, const Body& body, std::size_t
   all.reserve(size);
   for (const auto& part : found) all.insert(all.end(), part.begin(), part.end());
   return all;
+}
+
+/// For each chunk of 0..count-1: item = make(begin, end) in parallel, then order(item) in the order of the chunks, one
+/// after another, then take(item) in parallel. Only a few items per thread exist at the same time.
+template <class Make, class Order, class Take>
+void parallel_ordered(std::size_t count, std::size_t chunk, const Make& make, const Order& order, const Take& take) {
+  using Item = decltype(make(std::size_t{0}, count));
+  const std::size_t chunks = (count + chunk - 1) / chunk;
+  if (chunks <= 1) {
+    if (count == 0) return;
+    Item item = make(std::size_t{0}, count);
+    order(item);
+    return take(item);
+  }
+  struct Context {
+    const Make& make;
+    const Order& order;
+    const Take& take;
+    std::size_t count, chunk;
+  };
+  const Context context{make, order, take, count, chunk};
+  static constexpr auto context_of = [](const void* pointer) -> const Context& {
+    return *static_cast<const Context*>(pointer);
+  };
+  detail::parallel_ordered(chunks,
+                           {.make = [](const void* pointer, std::size_t i) -> void* {
+                              const Context& c = context_of(pointer);
+                              return new Item(c.make(i * c.chunk, std::min(c.count, (i + 1) * c.chunk)));
+                            },
+                            .order = [](const void* pointer,
+                                        void* item) { context_of(pointer).order(*static_cast<Item*>(item)); },
+                            .take =
+                                [](const void* pointer, void* item) {
+                                  const std::unique_ptr<Item> owned(static_cast<Item*>(item));
+                                  context_of(pointer).take(*owned);
+                                }},
+                           &context);
 }
 
 /// Calls body(i) once for each task i, in parallel, after it has returned for all tasks that have i as a successor.

@@ -52,6 +52,23 @@ TEST(Parallel, CollectsInTheOrderOfTheRange) {
   EXPECT_TRUE(multiples(0, 100).empty());
 }
 
+TEST(Parallel, OrdersItemsByTheirChunks) {
+  for (const std::size_t threads : {1, 2, 5}) {
+    const ThreadLimit limit(threads);
+    for (const std::size_t count : {0U, 1U, 100U, 101U, 100'000U}) {
+      std::vector<std::size_t> begins;
+      std::atomic<std::size_t> sum = 0;
+      parallel_ordered(
+          count, 100, [](std::size_t begin, std::size_t end) { return std::pair(begin, end); },
+          [&](const auto& item) { begins.push_back(item.first); },
+          [&](const auto& item) { sum += item.second - item.first; });
+      ASSERT_EQ(begins.size(), (count + 99) / 100);
+      for (std::size_t at = 0; at < begins.size(); ++at) ASSERT_EQ(begins[at], 100 * at);
+      EXPECT_EQ(sum, count);
+    }
+  }
+}
+
 TEST(Parallel, TasksBeginAfterTheirPredecessors) {
   constexpr std::uint32_t count = 1000;
   std::vector<std::vector<std::uint32_t>> successors(count);

@@ -102,7 +102,7 @@ class MultilevelRuns {
         max_vertex_weight_(std::max<std::uint64_t>(1, graph.total_vertex_weight() * 3 / (2 * contraction_limit_))) {}
 
   KWayPartition best(std::uint64_t seed) const {
-    std::optional<GraphHierarchy> begun(std::in_place, graph_);
+    std::optional<GraphHierarchy> begun(hierarchy());
     if (steps_.anneal && resists_coarsening(*begun, seed)) {
       begun.reset();
       KWayPartition annealed{steps_.anneal(seed), 0};
@@ -128,12 +128,12 @@ class MultilevelRuns {
     constexpr double alike = 0.005;  // the seed makes hardly any difference
     std::vector<KWayPartition> found(std::min(options_.runs, 2U));
     parallel_chunks(found.size(), 1, [&](std::size_t at, std::size_t) {
-      found[at] = at == 0 ? run(seed, std::move(begun)) : run(mix(seed + at), GraphHierarchy(graph_));
+      found[at] = at == 0 ? run(seed, std::move(begun)) : run(mix(seed + at), hierarchy());
     });
     while (found.size() < options_.runs && !end.passed()) {
       const auto [least, most] = std::minmax_element(found.begin(), found.end(), has_lower_cut);
       if (options_.recombinations == 0 && most->cut - least->cut <= alike * least->cut) break;
-      found.push_back(run(mix(seed + found.size()), GraphHierarchy(graph_)));
+      found.push_back(run(mix(seed + found.size()), hierarchy()));
     }
     std::stable_sort(found.begin(), found.end(), has_lower_cut);
     return found;
@@ -156,19 +156,22 @@ class MultilevelRuns {
     }
   }
 
+  GraphHierarchy hierarchy() const { return GraphHierarchy(graph_, options_.first_level); }
+
   KWayPartition run(std::uint64_t seed, GraphHierarchy hierarchy) const {
     hierarchy.coarsen(contraction_limit_, max_vertex_weight_, seed);
-    return uncoarsen(hierarchy, best_initial_partition(hierarchy.coarsest(), options_, steps_, seed));
+    KWayPartition partition = best_initial_partition(hierarchy.coarsest(), options_, steps_, seed);
+    return uncoarsened(std::move(hierarchy), std::move(partition));
   }
 
   /// Coarsens the graph within blocks, so that other groups of vertices than before move between them.
   KWayPartition v_cycle(const KWayPartition& partition, std::uint64_t seed) const {
     const TimedSection timing("V-cycle");
     KWayPartition refined = partition;
-    GraphHierarchy hierarchy(graph_);
-    hierarchy.coarsen_within_blocks(contraction_limit_, max_vertex_weight_, seed, refined.block_of);
-    refined.cut = refined_cost(hierarchy.coarsest(), refined.block_of, options_, steps_);
-    return uncoarsen(hierarchy, std::move(refined));
+    GraphHierarchy coarsened = hierarchy();
+    coarsened.coarsen_within_blocks(contraction_limit_, max_vertex_weight_, seed, refined.block_of);
+    refined.cut = refined_cost(coarsened.coarsest(), refined.block_of, options_, steps_);
+    return uncoarsened(std::move(coarsened), std::move(refined));
   }
 
   /// As in KaFFPaE (Sanders, Schulz 2012): no edge that one of the two partitions cuts is contracted, so that
@@ -178,12 +181,12 @@ class MultilevelRuns {
     std::vector<std::uint32_t> common(better.block_of.size());
     for (std::size_t vertex = 0; vertex < common.size(); ++vertex)
       common[vertex] = better.block_of[vertex] * block_count_ + other.block_of[vertex];
-    GraphHierarchy hierarchy(graph_);
-    hierarchy.coarsen_within_blocks(contraction_limit_, max_vertex_weight_, seed, common);
+    GraphHierarchy coarsened = hierarchy();
+    coarsened.coarsen_within_blocks(contraction_limit_, max_vertex_weight_, seed, common);
     KWayPartition child{std::move(common), 0};
     for (std::uint32_t& block : child.block_of) block /= block_count_;
-    child.cut = refined_cost(hierarchy.coarsest(), child.block_of, options_, steps_);
-    return uncoarsen(hierarchy, std::move(child));
+    child.cut = refined_cost(coarsened.coarsest(), child.block_of, options_, steps_);
+    return uncoarsened(std::move(coarsened), std::move(child));
   }
 
   /// Contracting half of the vertices twice merges few parallel edges: the graph has no clusters of that size. Of a
@@ -193,20 +196,20 @@ class MultilevelRuns {
     constexpr std::uint32_t min_vertices_per_block = 64;
     const std::uint32_t some = graph_.vertex_count() / 3;
     if (some < min_vertices_per_block * block_count_) return false;
-    GraphHierarchy other(graph_);
+    GraphHierarchy other = this->hierarchy();
     const bool is_small = some < contraction_limit_;
-    GraphHierarchy& coarsened = is_small ? other : hierarchy;
-    coarsened.coarsen(some, is_small ? 6 * graph_.total_vertex_weight() / graph_.vertex_count() : max_vertex_weight_,
-                      seed);
-    if (coarsened.coarsest().vertex_count() > some) return false;  // heavy vertices or hubs ended the coarsening
-    return coarsened.coarsest().edge_count() * 3 > graph_.edge_count() * 2;
+    // Heavy vertices or hubs can end the coarsening before.
+    return !(is_small ? other : hierarchy)
+                .coarsen_unless_dense(
+                    some, is_small ? 6 * graph_.total_vertex_weight() / graph_.vertex_count() : max_vertex_weight_, seed,
+                    2 * graph_.edge_count() / 3);
   }
 
   /// Projects a partition of the coarsest graph, and refines it on every level.
-  KWayPartition uncoarsen(const GraphHierarchy& hierarchy, KWayPartition partition) const {
-    for (std::size_t level = hierarchy.level_count(); level-- > 1;) {
-      partition.block_of = hierarchy.project(level, partition.block_of);
-      partition.cut = refined_cost(hierarchy.graph(level - 1), partition.block_of, options_, steps_);
+  KWayPartition uncoarsened(GraphHierarchy hierarchy, KWayPartition partition) const {
+    while (!hierarchy.is_finest()) {
+      partition.block_of = hierarchy.uncoarsen(partition.block_of);
+      partition.cut = refined_cost(hierarchy.coarsest(), partition.block_of, options_, steps_);
     }
     return partition;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rankloom/core/progress.hpp"
+#include "rankloom/map/multilevel/coarsening/graph_hierarchy.hpp"
 #include "rankloom/map/multilevel/initial_partitioning/bisection.hpp"
 
 namespace rankloom::multilevel {
@@ -22,7 +23,8 @@ struct PartitionOptions {
   std::uint32_t recombinations = 0;        ///< Of the best run with one of the others, at most.
   std::uint32_t v_cycles = 0;          ///< On the best: coarsening within its blocks, and refinement on every level.
   std::uint32_t annealing_sweeps = 0;  ///< Of graphs that resist coarsening, instead of all the above; 0: none.
-  Deadline deadline = {};              ///< When it passes, the rest is assigned to blocks in the order of the vertices.
+  FirstLevel first_level = FirstLevel::stored;
+  Deadline deadline = {};  ///< When it passes, the rest is assigned to blocks in the order of the vertices.
 };
 
 struct KWayPartition {

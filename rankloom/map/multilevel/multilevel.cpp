@@ -44,41 +44,41 @@ void refine_on_cores(const MapProblem& problem, const WeightedGraph& graph, std:
 VertexGraph::VertexGraph(const MapProblem& problem, std::span<const std::uint32_t> rank_weights)
     : ordered_(ordered_graph(problem, rank_weights)) {}
 
-std::vector<Core> VertexGraph::by_rank(std::vector<Core> by_vertex) const {
-  if (ordered_.order.empty()) return by_vertex;
+std::vector<Core> VertexGraph::by_rank(std::span<const Core> by_vertex) const {
+  if (ordered_.order.empty()) return {by_vertex.begin(), by_vertex.end()};
   std::vector<Core> core_of(by_vertex.size());
   for (std::size_t vertex = 0; vertex < ordered_.order.size(); ++vertex)
     core_of[ordered_.order[vertex]] = by_vertex[vertex];
   return core_of;
 }
 
-std::vector<Core> VertexGraph::by_vertex(std::vector<Core> by_rank) const {
-  if (ordered_.order.empty()) return by_rank;
-  std::vector<Core> core_of(by_rank.size());
+Array<Core> VertexGraph::by_vertex(std::span<const Core> by_rank) const {
+  if (ordered_.order.empty()) return {by_rank.begin(), by_rank.end()};
+  Array<Core> core_of(by_rank.size());
   for (std::size_t vertex = 0; vertex < ordered_.order.size(); ++vertex)
     core_of[vertex] = by_rank[ordered_.order[vertex]];
   return core_of;
 }
 
-std::vector<Core> refine_placement(const MapProblem& problem, const VertexGraph& vertices, std::vector<Core> core_of,
-                                   std::uint32_t passes) {
-  core_of = vertices.by_vertex(std::move(core_of));
-  refine_on_cores(problem, vertices.graph(), core_of, passes);
-  return vertices.by_rank(std::move(core_of));
+std::vector<Core> refine_placement(const MapProblem& problem, const VertexGraph& vertices,
+                                   std::span<const Core> core_of, std::uint32_t passes) {
+  Array<Core> refined = vertices.by_vertex(core_of);
+  refine_on_cores(problem, vertices.graph(), refined, passes);
+  return vertices.by_rank(refined);
 }
 
 std::vector<Core> multilevel_placement(const MapProblem& problem, const VertexGraph& vertices, const Options& options,
                                        std::uint64_t seed) {
   const MachineTree tree(problem.topology, problem.capacities);
   const Distance distance = distance_of(problem);
-  auto core_of = multisection(vertices.graph(), tree, distance, options.multisection, seed);
+  Array<Core> by_vertex = multisection(vertices.graph(), tree, distance, options.multisection, seed);
   const PartitionOptions& partition = options.multisection.partition;
   const bool in_time = !partition.deadline.passed();
   if (in_time && problem.graph.rank_count() <= problem.topology.core_count()) {
-    exchange_subtrees(vertices.graph(), tree, distance, core_of, partition.fm_passes);
+    exchange_subtrees(vertices.graph(), tree, distance, by_vertex, partition.fm_passes);
   }
-  if (in_time) refine_on_cores(problem, vertices.graph(), core_of, options.mapping_fm_passes);
-  core_of = vertices.by_rank(std::move(core_of));
+  if (in_time) refine_on_cores(problem, vertices.graph(), by_vertex, options.mapping_fm_passes);
+  std::vector<Core> core_of = vertices.by_rank(by_vertex);
   if (!fits(problem, core_of)) core_of = repair_placement(problem, Affinity(problem.graph), std::move(core_of));
   return core_of;
 }

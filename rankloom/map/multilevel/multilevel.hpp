@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "rankloom/map/mapper.hpp"
@@ -24,8 +25,8 @@ class VertexGraph {
 
   const WeightedGraph& graph() const { return ordered_.graph; }
   /// Placements by vertex as placements by rank, and back.
-  std::vector<Core> by_rank(std::vector<Core> by_vertex) const;
-  std::vector<Core> by_vertex(std::vector<Core> by_rank) const;
+  std::vector<Core> by_rank(std::span<const Core> by_vertex) const;
+  Array<Core> by_vertex(std::span<const Core> by_rank) const;
 
  private:
   OrderedGraph ordered_;
@@ -33,8 +34,8 @@ class VertexGraph {
 
 /// Refines a placement by k-way FM on the exact distances. Does nothing unless cores are shared and some have free
 /// slots. Never increases the cost.
-std::vector<Core> refine_placement(const MapProblem& problem, const VertexGraph& vertices, std::vector<Core> core_of,
-                                   std::uint32_t passes);
+std::vector<Core> refine_placement(const MapProblem& problem, const VertexGraph& vertices,
+                                   std::span<const Core> core_of, std::uint32_t passes);
 
 /// Multisection, then exchanges of whole parts (if there is at most one rank per core), then k-way FM on cores (if
 /// cores are shared and some have free slots); repairs a placement that exceeds capacities. When the deadline passes,

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <span>
+#include <utility>
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/portable_math.hpp"
@@ -25,9 +25,10 @@ constexpr double min_slack_exponent = 0.5;
 
 class Multisection {
  public:
-  Multisection(const MachineTree& tree, const Distance& distance, const MultisectionOptions& options,
-               std::span<Core> core_of)
-      : tree_(tree),
+  Multisection(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
+               const MultisectionOptions& options, std::span<Core> core_of)
+      : graph_(graph),
+        tree_(tree),
         distance_(distance),
         options_(options),
         top_(options.partition),
@@ -46,16 +47,49 @@ class Multisection {
     }
   }
 
-  /// `original` are the numbers of the vertices in the whole graph.
-  void run(const Part& part, const WeightedGraph& graph, std::span<const std::uint32_t> original,
-           std::uint64_t seed) const {
-    if (original.empty()) return;
+  void run(std::uint64_t seed) const {
+    run(tree_.root(), graph_, Vertices(graph_.vertex_count()), seed);
+  }
+
+ private:
+  /// The numbers of the vertices of a part in the whole graph.
+  class Vertices {
+   public:
+    explicit Vertices(std::uint32_t all) : count_(all) {}
+    explicit Vertices(std::vector<std::uint32_t> original)
+        : original_(std::move(original)), count_(static_cast<std::uint32_t>(original_.size())) {}
+    std::uint32_t count() const { return count_; }
+    std::uint32_t operator[](std::uint32_t vertex) const { return original_.empty() ? vertex : original_[vertex]; }
+
+   private:
+    std::vector<std::uint32_t> original_;  // empty: vertex i is vertex i of the whole graph
+    std::uint32_t count_;
+  };
+
+  void run(const Part& part, const WeightedGraph& graph, const Vertices& vertices, std::uint64_t seed) const {
+    if (vertices.count() == 0) return;
     if (part.is_core()) {
-      for (const std::uint32_t vertex : original) core_of_[vertex] = Core{part.begin};
+      for (std::uint32_t vertex = 0; vertex < vertices.count(); ++vertex) core_of_[vertices[vertex]] = Core{part.begin};
       return;
     }
     auto children = tree_.children(part);
-    if (is_any_order_best(part, children, original.size())) return place_in_order(children, original);
+    if (is_any_order_best(part, children, vertices.count())) return place_in_order(children, vertices);
+    const BlockMembers blocks = partition(part, children, graph, seed);
+    // The subgraph of a child exists only while the child is divided.
+    parallel_chunks(children.size(), 1, [&](std::size_t child, std::size_t) {
+      const auto members = blocks[child];
+      std::vector<std::uint32_t> original(members.size());
+      std::transform(members.begin(), members.end(), original.begin(),
+                     [&](std::uint32_t vertex) { return vertices[vertex]; });
+      const bool is_divided = !children[child].is_core() && !members.empty();
+      run(children[child], is_divided ? blocks.subgraph(graph, child) : WeightedGraph(), Vertices(std::move(original)),
+          mix(seed + child));
+    });
+  }
+
+  /// The vertices of each child. The nodes of a network get another order.
+  BlockMembers partition(const Part& part, std::vector<Part>& children, const WeightedGraph& graph,
+                         std::uint64_t seed) const {
     const PartitionOptions options = options_of(cut_cost(part), children.size(), graph.vertex_count());
     KWayPartition partition;
     if (has_network(tree_, part)) {
@@ -66,15 +100,9 @@ class Multisection {
     } else {
       partition = partition_kway(graph, max_block_weights(part, children, graph), options, seed);
     }
-    auto blocks = block_subgraphs(graph, partition.block_of, static_cast<std::uint32_t>(children.size()));
-    parallel_chunks(children.size(), 1, [&](std::size_t child, std::size_t) {
-      for (std::uint32_t& vertex : blocks[child].original) vertex = original[vertex];
-      run(children[child], blocks[child].graph, blocks[child].original, mix(seed + child));
-      blocks[child] = {};
-    });
+    return {partition.block_of, static_cast<std::uint32_t>(children.size())};
   }
 
- private:
   /// Whether each core takes at most one vertex, and all cores are at the same distance.
   bool is_any_order_best(const Part& part, std::span<const Part> children, std::size_t vertices) const {
     return vertices <= tree_.slots(part) && !has_network(tree_, part) &&
@@ -82,22 +110,29 @@ class Multisection {
                        [&](const Part& child) { return child.is_core() && tree_.slots(child) <= 1; });
   }
 
-  void place_in_order(std::span<const Part> cores, std::span<const std::uint32_t> vertices) const {
-    auto vertex = vertices.begin();
+  void place_in_order(std::span<const Part> cores, const Vertices& vertices) const {
+    std::uint32_t vertex = 0;
     for (const Part& core : cores) {
-      if (vertex != vertices.end() && tree_.slots(core) > 0) core_of_[*vertex++] = Core{core.begin};
+      if (vertex < vertices.count() && tree_.slots(core) > 0) core_of_[vertices[vertex++]] = Core{core.begin};
     }
   }
 
-  PartitionOptions options_of(double cut_cost, std::size_t blocks, std::size_t vertices) const {
-    if (cut_cost < max_cut_cost_)
-      return cut_cost * options_.light_step_ratio < max_cut_cost_ ? light_ : options_.partition;
+  PartitionOptions options_of(double cut_cost, std::size_t blocks, std::uint32_t vertices) const {
     PartitionOptions options = top_;
-    // With many blocks, the coarsest graph is not much smaller than the finest one.
-    constexpr std::size_t small = std::size_t{1} << 16;
-    const auto affordable = static_cast<std::uint32_t>((vertices + small) / (2 * blocks * options.vertices_per_block));
-    const std::uint32_t usual = options.repetitions;
-    options.repetitions = std::clamp(affordable, usual, usual * options_.top.repetition_factor);
+    if (cut_cost < max_cut_cost_) {
+      options = cut_cost * options_.light_step_ratio < max_cut_cost_ ? light_ : options_.partition;
+    } else {
+      // With many blocks, the coarsest graph is not much smaller than the finest one.
+      constexpr std::uint32_t small = 1U << 16;
+      const auto affordable = static_cast<std::uint32_t>((std::size_t{vertices} + small) /
+                                                         (2 * blocks * options.vertices_per_block));
+      const std::uint32_t usual = options.repetitions;
+      options.repetitions = std::clamp(affordable, usual, usual * options_.top.repetition_factor);
+    }
+    // The largest steps need most memory.
+    constexpr std::uint32_t large = 1U << 16;
+    const bool is_largest = vertices >= large && std::size_t{4} * vertices >= graph_.vertex_count();
+    options.first_level = is_largest ? FirstLevel::recomputed : FirstLevel::stored;
     return options;
   }
 
@@ -134,6 +169,7 @@ class Multisection {
     return weights;
   }
 
+  const WeightedGraph& graph_;
   const MachineTree& tree_;
   const Distance& distance_;
   const MultisectionOptions& options_;
@@ -144,13 +180,11 @@ class Multisection {
 
 }  // namespace
 
-std::vector<Core> multisection(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
+Array<Core> multisection(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
                                const MultisectionOptions& options, std::uint64_t seed) {
   const TimedSection timing("multisection");
-  std::vector<Core> core_of(graph.vertex_count());
-  std::vector<std::uint32_t> all(graph.vertex_count());
-  std::iota(all.begin(), all.end(), 0U);
-  Multisection(tree, distance, options, core_of).run(tree.root(), graph, all, seed);
+  Array<Core> core_of(graph.vertex_count());  // without memory during the first step, which needs most
+  Multisection(graph, tree, distance, options, core_of).run(seed);
   return core_of;
 }
 

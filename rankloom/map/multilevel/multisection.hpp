@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "rankloom/core/array.hpp"
 #include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/map/multilevel/kway_partition.hpp"
 #include "rankloom/model/machine/distance.hpp"
@@ -34,7 +34,7 @@ struct MultisectionOptions {
 /// recursively for its child. Children are equally distant, except for the nodes of a network (partition_network()). No
 /// core exceeds its capacity if vertices have weight 1. Runs in parallel; the result does not depend on the number of
 /// threads.
-std::vector<Core> multisection(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
+Array<Core> multisection(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
                                const MultisectionOptions& options, std::uint64_t seed);
 
 }  // namespace rankloom::multilevel

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rankloom/core/timing.hpp"
+#include "rankloom/map/multilevel/coarsening/contraction.hpp"
 #include "rankloom/map/multilevel/refinement/fm_kway.hpp"
 
 namespace rankloom::multilevel {

@@ -51,10 +51,11 @@ double weight_scale(std::span<const double> weights) {
   return exponent > max_exponent ? std::ldexp(1.0, max_exponent - exponent) : 1.0;
 }
 
-Array<std::uint32_t> vertex_weights_of(std::uint32_t ranks, std::span<const std::uint32_t> rank_weights,
+/// Empty: all 1.
+Array<std::uint32_t> vertex_weights_of(std::span<const std::uint32_t> rank_weights,
                                        std::span<const std::uint32_t> order) {
-  Array<std::uint32_t> weights(ranks, 1);
-  for (std::uint32_t vertex = 0; vertex < ranks && !rank_weights.empty(); ++vertex)
+  Array<std::uint32_t> weights(rank_weights.size());
+  for (std::size_t vertex = 0; vertex < weights.size(); ++vertex)
     weights[vertex] = rank_weights[order.empty() ? vertex : order[vertex]];
   return weights;
 }
@@ -67,25 +68,31 @@ class SymmetricTraffic {
       : traffic_(traffic),
         order_(order),
         number_(order.empty() ? 0 : traffic.rank_count()),
-        offsets_(traffic.rank_count() + std::size_t{1}) {
-    offsets_[0] = 0;
+        offsets_(traffic.rank_count(), traffic.edge_count()) {
     parallel_chunks(traffic.rank_count(), [&](std::size_t begin, std::size_t end) {
       for (auto vertex = static_cast<std::uint32_t>(begin); vertex < end; ++vertex) {
         const Rank rank = rank_of(vertex);
         if (!order.empty()) number_[index(rank)] = vertex;
-        offsets_[vertex + std::size_t{1}] = traffic.targets(rank).size();
+        offsets_.set_degree(vertex, traffic.targets(rank).size());
       }
     });
-    std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
+    offsets_.add_up();
   }
 
   std::optional<WeightedGraph> graph(std::span<const std::uint32_t> rank_weights) && {
-    edges_.resize(traffic_.edge_count());
+    if (has_uniform_bytes()) {
+      ends_.resize(traffic_.edge_count());
+    } else {
+      edges_.resize(traffic_.edge_count());
+    }
     const std::uint32_t ranks = traffic_.rank_count();
     const auto paired =
         parallel_sum<Paired>(ranks, [&](std::size_t begin, std::size_t end) { return pair_edges(begin, end); });
     if (!paired.all || 2 * paired.count != traffic_.edge_count()) return std::nullopt;
-    return WeightedGraph(std::move(offsets_), std::move(edges_), vertex_weights_of(ranks, rank_weights, order_));
+    auto vertex_weights = vertex_weights_of(rank_weights, order_);
+    if (ends_.empty()) return WeightedGraph(std::move(offsets_), std::move(edges_), std::move(vertex_weights));
+    const auto weight = static_cast<float>(2 * traffic_.rows().bytes.front());
+    return WeightedGraph(std::move(offsets_), std::move(ends_), weight, std::move(vertex_weights));
   }
 
  private:
@@ -98,6 +105,23 @@ class SymmetricTraffic {
       return *this;
     }
   };
+
+  bool has_uniform_bytes() const {
+    const auto& bytes = traffic_.rows().bytes;
+    return parallel_sum<std::uint64_t>(bytes.size(), [&](std::size_t begin, std::size_t end) {
+             std::uint64_t others = 0;
+             for (std::size_t edge = begin; edge < end; ++edge) others += bytes[edge] != bytes[0] ? 1 : 0;
+             return others;
+           }) == 0;
+  }
+
+  void set(std::uint64_t position, Edge edge) {
+    if (ends_.empty()) {
+      edges_[position] = edge;
+    } else {
+      ends_[position] = edge.to;
+    }
+  }
 
   Rank rank_of(std::uint32_t vertex) const { return Rank{order_.empty() ? vertex : order_[vertex]}; }
   std::uint32_t vertex_of(Rank rank) const { return order_.empty() ? index(rank) : number_[index(rank)]; }
@@ -124,8 +148,8 @@ class SymmetricTraffic {
         const std::size_t reverse = position(row, rank);
         const double bytes = reverse < row.size() ? sent[at] + traffic_.bytes(targets[at])[reverse] : 0;
         if (neighbour == vertex || !(bytes > 0 && bytes < std::ldexp(1.0, max_exponent))) return {0, false};
-        edges_[offsets_[vertex] + at] = {neighbour, static_cast<float>(bytes)};
-        edges_[offsets_[neighbour] + reverse] = {vertex, static_cast<float>(bytes)};
+        set(offsets_[vertex] + at, {neighbour, static_cast<float>(bytes)});
+        set(offsets_[neighbour] + reverse, {vertex, static_cast<float>(bytes)});
         ++paired.count;
       }
     }
@@ -135,8 +159,9 @@ class SymmetricTraffic {
   const CommGraph& traffic_;
   std::span<const std::uint32_t> order_;
   Array<std::uint32_t> number_;  // of each rank in the order
-  Array<std::uint64_t> offsets_;
+  RowOffsets offsets_;
   Array<Edge> edges_;
+  Array<std::uint32_t> ends_;  // instead if all edges have the same weight
 };
 
 std::optional<WeightedGraph> graph_in_order(const CommGraph& traffic, std::span<const std::uint32_t> rank_weights,
@@ -155,8 +180,12 @@ WeightedGraph merged_graph(const CommGraph& traffic, std::span<const std::uint32
     for (std::size_t edge = begin; edge < end; ++edge)
       edges[edge] = {affinity.all_neighbours()[edge], static_cast<float>(scale * affinity.all_weights()[edge])};
   });
-  return {Array<std::uint64_t>(affinity.offsets().begin(), affinity.offsets().end()), std::move(edges),
-          vertex_weights_of(affinity.size(), rank_weights, {})};
+  RowOffsets offsets(affinity.size(), affinity.edge_count());
+  for (std::uint32_t rank = 0; rank < affinity.size(); ++rank)
+    offsets.set_degree(rank, affinity.offsets()[rank + std::size_t{1}] - affinity.offsets()[rank]);
+  offsets.add_up();
+  return {std::move(offsets), std::move(edges),
+          vertex_weights_of(rank_weights, {})};
 }
 
 /// Smaller graphs fit into the caches in any order.
@@ -313,17 +342,16 @@ WeightedGraph renumber(const WeightedGraph& graph, std::span<const std::uint32_t
   const TimedSection timing("vertex order");
   const std::uint32_t count = graph.vertex_count();
   Array<std::uint32_t> number(count);
-  Array<std::uint64_t> offsets(count + std::size_t{1});
-  Array<std::uint32_t> vertex_weights(count);
-  offsets[0] = 0;
+  RowOffsets offsets(count, graph.edge_count());
+  Array<std::uint32_t> vertex_weights(graph.has_vertex_weights() ? count : 0);
   parallel_chunks(count, [&](std::size_t begin, std::size_t end) {
     for (std::size_t at = begin; at < end; ++at) {
       number[order[at]] = static_cast<std::uint32_t>(at);
-      vertex_weights[at] = graph.vertex_weight(order[at]);
-      offsets[at + 1] = graph.edges(order[at]).size();
+      if (graph.has_vertex_weights()) vertex_weights[at] = graph.vertex_weight(order[at]);
+      offsets.set_degree(at, graph.edges(order[at]).size());
     }
   });
-  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  offsets.add_up();
   Array<Edge> edges(graph.edge_count());
   parallel_chunks(count, [&](std::size_t begin, std::size_t end) {
     for (std::size_t at = begin; at < end; ++at) {

@@ -8,31 +8,36 @@
 #include <vector>
 
 #include "rankloom/core/array.hpp"
+#include "rankloom/map/multilevel/graph_rows.hpp"
 
 namespace rankloom::multilevel {
 
-/// One direction of an edge. Edge weights are floats, sums over them doubles: the weights of coarse graphs are off by a
-/// few parts in a million, which does not change a decision that matters, and the final placement is evaluated by the
-/// exact cost.
-struct Edge {
-  std::uint32_t to;
-  float weight;
-};
-
-/// A symmetric graph in compressed sparse rows without loops. 8 bytes for each direction of an edge, 12 per vertex.
+/// A symmetric graph in compressed sparse rows without loops. 8 bytes for each direction of an edge, 4 if all edges
+/// have the same weight; 4 per vertex, and 4 more if vertices have weights.
 class WeightedGraph {
  public:
-  WeightedGraph() : offsets_{0} {}
-  WeightedGraph(Array<std::uint64_t> offsets, Array<Edge> edges, Array<std::uint32_t> vertex_weights);
+  WeightedGraph() = default;
+  /// Without vertex weights, each vertex has weight 1.
+  WeightedGraph(RowOffsets offsets, Array<Edge> edges, Array<std::uint32_t> vertex_weights = {});
+  /// All edges have this weight.
+  WeightedGraph(RowOffsets offsets, Array<std::uint32_t> ends, float edge_weight,
+                Array<std::uint32_t> vertex_weights = {});
 
-  std::uint32_t vertex_count() const { return static_cast<std::uint32_t>(offsets_.size() - 1); }
-  std::uint64_t edge_count() const { return edges_.size(); }  ///< Both directions counted.
-  std::span<const Edge> edges(std::uint32_t vertex) const {
-    return {edges_.data() + offsets_[vertex], static_cast<std::size_t>(offsets_[vertex + 1] - offsets_[vertex])};
+  std::uint32_t vertex_count() const { return static_cast<std::uint32_t>(offsets_.row_count()); }
+  std::uint64_t edge_count() const { return offsets_.edge_count(); }  ///< Both directions counted.
+  EdgeRange edges(std::uint32_t vertex) const {
+    const std::uint64_t begin = offsets_[vertex];
+    const auto size = static_cast<std::size_t>(offsets_[vertex + std::size_t{1}] - begin);
+    return ends_.empty() ? EdgeRange(edges_.data() + begin, size)
+                         : EdgeRange(ends_.data() + begin, &edge_weight_, size);
   }
-  std::uint64_t offset(std::uint32_t vertex) const { return offsets_[vertex]; }
+  /// Whether the weight of all edges is stored once.
+  bool has_uniform_edges() const { return !ends_.empty(); }
   /// What the vertex adds to the weight of its block: the number of its ranks, or their load in units.
-  std::uint32_t vertex_weight(std::uint32_t vertex) const { return vertex_weights_[vertex]; }
+  std::uint32_t vertex_weight(std::uint32_t vertex) const {
+    return vertex_weights_.empty() ? 1 : vertex_weights_[vertex];
+  }
+  bool has_vertex_weights() const { return !vertex_weights_.empty(); }
   std::uint64_t total_vertex_weight() const { return total_vertex_weight_; }
   std::uint32_t max_vertex_weight() const { return max_vertex_weight_; }
   /// For bisections: how strongly fixed vertices outside of the graph pull the vertex to side 1; negative: to side 0.
@@ -40,23 +45,20 @@ class WeightedGraph {
   bool has_pulls() const { return !pulls_.empty(); }
   void set_pulls(Array<float> pulls) { pulls_ = std::move(pulls); }
   /// The same graph with all vertex weights set to 1, without pulls.
-  WeightedGraph with_unit_vertex_weights() && {
-    return {std::move(offsets_), std::move(edges_), Array<std::uint32_t>(vertex_weights_.size(), 1)};
-  }
+  WeightedGraph with_unit_vertex_weights() &&;
 
  private:
-  Array<std::uint64_t> offsets_;
-  Array<Edge> edges_;
-  Array<std::uint32_t> vertex_weights_;
-  Array<float> pulls_;  // by vertex; empty: 0
-  std::uint64_t total_vertex_weight_ = 0;
-  std::uint32_t max_vertex_weight_ = 0;
-};
+  void add_up_vertex_weights();
 
-/// Merges all vertices v with the same coarse_of[v] into one coarse vertex; coarse vertices are numbered
-/// 0..coarse_count-1. Weights and pulls are added up. Parallel.
-WeightedGraph contract(const WeightedGraph& graph, std::span<const std::uint32_t> coarse_of,
-                       std::uint32_t coarse_count);
+  RowOffsets offsets_;
+  Array<Edge> edges_;
+  Array<std::uint32_t> ends_;  // instead of edges_ if all have the same weight
+  float edge_weight_ = 0;
+  std::uint32_t max_vertex_weight_ = 0;
+  std::uint64_t total_vertex_weight_ = 0;
+  Array<std::uint32_t> vertex_weights_;  // empty: 1
+  Array<float> pulls_;                   // by vertex; empty: 0
+};
 
 /// The subgraph that a set of vertices induces: its vertices in their order, without the edges that leave the set and
 /// without pulls.
@@ -64,9 +66,26 @@ struct Subgraph {
   WeightedGraph graph;
   std::vector<std::uint32_t> original;  ///< The number of each vertex in the graph that the subgraph comes from.
 };
-/// The subgraphs of all blocks of a partition. Parallel.
-std::vector<Subgraph> block_subgraphs(const WeightedGraph& graph, std::span<const std::uint32_t> block_of,
-                                      std::uint32_t block_count);
+
+/// The vertices of each block of a partition, in ascending order. 8 bytes per vertex.
+class BlockMembers {
+ public:
+  BlockMembers(std::span<const std::uint32_t> block_of, std::uint32_t block_count);
+
+  std::span<const std::uint32_t> operator[](std::size_t block) const {
+    return std::span<const std::uint32_t>(members_).subspan(begins_[block], begins_[block + 1] - begins_[block]);
+  }
+  /// The subgraph of the partitioned graph that a block induces. Parallel.
+  WeightedGraph subgraph(const WeightedGraph& graph, std::size_t block) const;
+
+ private:
+  template <class Entry, class EntryOf>
+  GraphRows<Entry> rows_inside(const WeightedGraph& graph, std::size_t block, const EntryOf& entry_of) const;
+
+  std::vector<std::uint32_t> begins_;  // of each block in members_; at the end, the number of vertices
+  Array<std::uint32_t> members_, position_;  // position_: of each vertex in members_
+};
+
 /// The subgraphs of the two sides of a bipartition (side_of is 0 or 1).
 std::pair<Subgraph, Subgraph> side_subgraphs(const WeightedGraph& graph, std::span<const std::uint8_t> side_of);
 

@@ -358,6 +358,8 @@ class Auto final : public Mapper {
       return std::string(all_cost_the_same_ ? "every placement costs the same" : "");
     }
 
+    bool is_large() const { return problem_.graph.rank_count() > max_ranks_for_local_search; }
+
     void add(std::vector<Core> core_of) {
       const TimedSection timing("evaluation");
       const double value = evaluate(problem_.graph, problem_.topology, core_of, problem_.model);
@@ -365,19 +367,29 @@ class Auto final : public Mapper {
       const auto at = std::upper_bound(candidates_.begin(), candidates_.end(), candidate.cost,
                                        [](double cost, const Candidate& other) { return cost < other.cost; });
       candidates_.insert(at, std::move(candidate));
+      if (is_large()) candidates_.resize(1);  // no search starts from others, which would take memory
     }
 
-    /// Adds at least the start, if there is one, and the block placement.
+    /// Adds at least the start, if there is one, and the block placement; of a large program at the end, so that it
+    /// takes no memory before.
     void construct() {
-      const std::uint32_t ranks = problem_.graph.rank_count();
       if (!problem_.start.empty()) add(start_of(problem_));
-      add(block_placement(ranks, problem_.topology, problem_.capacities));
-      if (stop_condition_.should_stop_now()) return;
+      if (!is_large()) add_block();
+      if (!stop_condition_.should_stop_now()) construct_others();
+      if (is_large()) add_block();
+    }
+
+    void add_block() {
+      add(block_placement(problem_.graph.rank_count(), problem_.topology, problem_.capacities));
+    }
+
+    void construct_others() {
+      const std::uint32_t ranks = problem_.graph.rank_count();
       const bool fills_machine = problem_.capacities.total() == ranks;
       all_cost_the_same_ = fills_machine && is_uniform_all_to_all(problem_.graph);
       finished_ = all_cost_the_same_;
       if (finished_) return;
-      if (ranks <= max_ranks_for_local_search)
+      if (!is_large())
         add(round_robin_placement(ranks, problem_.topology, problem_.capacities));
       if (stop_condition_.should_stop_now()) return;
       const auto grid = recognise_grid(problem_.graph);
@@ -460,7 +472,7 @@ class Auto final : public Mapper {
     /// `is_grid`: the tiling is one of the candidates.
     void run_multilevel(bool is_grid) {
       const multilevel::VertexGraph vertices(problem_);
-      if (is_grid) {
+      if (is_grid && !candidates_.empty()) {
         add(multilevel::refine_placement(problem_, vertices, candidates_.front().core_of, preset_.mapping_fm_passes));
         if (!preset_.multilevel_on_grids && !problem_.topology.routed() && !needs_other_placements_) return;
       }

@@ -22,8 +22,9 @@ std::vector<Core> partition(const OwnedProblem& problem, bool pack = true, std::
   const MachineTree tree(problem.topology, problem.capacities);
   MultisectionOptions options;
   options.pack = pack;
-  return multisection(weighted_graph(problem.view()), tree, make_distance(problem.topology, problem.model), options,
-                      seed);
+  const auto core_of = multisection(weighted_graph(problem.view()), tree,
+                                    make_distance(problem.topology, problem.model), options, seed);
+  return {core_of.begin(), core_of.end()};
 }
 
 void expect_valid(const OwnedProblem& problem) {

@@ -61,8 +61,9 @@ TEST(NetworkHalves, CutADragonflyBetweenGroupsAndAFatTreeBetweenSwitches) {
 
 double placed_cost(const OwnedProblem& problem, std::uint64_t seed) {
   const MachineTree tree(problem.topology, problem.capacities);
-  const auto core_of =
+  const auto by_vertex =
       multisection(weighted_graph(problem.view()), tree, make_distance(problem.topology, problem.model), {}, seed);
+  const std::vector<Core> core_of(by_vertex.begin(), by_vertex.end());
   EXPECT_TRUE(Mapping::create(core_of, problem.topology, problem.capacities));
   return problem.cost(core_of);
 }

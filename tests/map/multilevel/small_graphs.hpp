@@ -26,15 +26,14 @@ inline WeightedGraph graph_of(std::uint32_t vertices, std::span<const Undirected
     rows[edge.a].push_back({edge.b, edge.weight});
     rows[edge.b].push_back({edge.a, edge.weight});
   }
-  Array<std::uint64_t> offsets(1, 0);
+  RowOffsets offsets(vertices, 2 * edge_list.size());
   Array<Edge> edges;
-  for (const auto& row : rows) {
-    edges.insert(edges.end(), row.begin(), row.end());
-    offsets.push_back(edges.size());
+  for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
+    edges.insert(edges.end(), rows[vertex].begin(), rows[vertex].end());
+    offsets.set_degree(vertex, rows[vertex].size());
   }
-  Array<std::uint32_t> weights(vertex_weights.begin(), vertex_weights.end());
-  if (vertex_weights.empty()) weights.assign(vertices, 1);
-  return {std::move(offsets), std::move(edges), std::move(weights)};
+  offsets.add_up();
+  return {std::move(offsets), std::move(edges), Array<std::uint32_t>(vertex_weights.begin(), vertex_weights.end())};
 }
 
 /// Integral weights from 1 to 9, so that sums are exact.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/map/multilevel/coarsening/contraction.hpp"
 #include "rankloom/map/multilevel/traffic_graph.hpp"
 #include "tests/map/map_support.hpp"
 #include "tests/map/multilevel/small_graphs.hpp"
@@ -119,13 +120,13 @@ TEST(Contract, KeepsTheWeightBetweenGroups) {
   }
 }
 
-TEST(BlockSubgraphs, HaveTheEdgesInsideEachBlockAndNoOthers) {
+TEST(BlockMembers, HaveTheSubgraphsWithTheEdgesInsideEachBlock) {
   for (const auto& graph :
        {testing::random_weighted(60, 12, 1), long_edges(30'000)}) {  // the latter needs several chunks
     const auto block_of = testing::random_partition(graph.vertex_count(), 4, 2);
-    const auto subgraphs = block_subgraphs(graph, block_of, 5);  // the last block is empty
-    ASSERT_EQ(subgraphs.size(), 5);
-    EXPECT_EQ(subgraphs[4].graph.vertex_count(), 0);
+    const BlockMembers blocks(block_of, 5);
+    EXPECT_TRUE(blocks[4].empty());
+    EXPECT_EQ(blocks.subgraph(graph, 4).vertex_count(), 0);
     Weights inside;
     for (const auto& [pair, weight] : weights_of(graph)) {
       if (block_of[pair.first] == block_of[pair.second]) inside[pair] = weight;
@@ -133,11 +134,11 @@ TEST(BlockSubgraphs, HaveTheEdgesInsideEachBlockAndNoOthers) {
     Weights found;
     std::size_t vertices = 0;
     for (std::uint32_t block = 0; block < 5; ++block) {
-      const auto& [subgraph, original] = subgraphs[block];
+      const auto original = blocks[block];
       vertices += original.size();
       EXPECT_TRUE(std::is_sorted(original.begin(), original.end()));
       for (const std::uint32_t vertex : original) ASSERT_EQ(block_of[vertex], block);
-      for (const auto& [pair, weight] : weights_of(subgraph))
+      for (const auto& [pair, weight] : weights_of(blocks.subgraph(graph, block)))
         found[{original[pair.first], original[pair.second]}] = weight;
     }
     EXPECT_EQ(vertices, graph.vertex_count());
@@ -145,16 +146,71 @@ TEST(BlockSubgraphs, HaveTheEdgesInsideEachBlockAndNoOthers) {
   }
 }
 
+TEST(BlockMembers, KeepVertexWeightsAndUniformEdges) {
+  CommGraphBuilder builder(10'000);
+  for (std::uint32_t rank = 0; rank < 10'000; ++rank) {
+    builder.add(Rank{rank}, Rank{(rank + 7) % 10'000}, 3);
+    builder.add(Rank{(rank + 7) % 10'000}, Rank{rank}, 3);
+  }
+  const auto problem = make_problem(std::move(builder).build(true), topology("node:100=10 core:100=1"));
+  std::vector<std::uint32_t> loads(10'000);
+  for (std::uint32_t rank = 0; rank < 10'000; ++rank) loads[rank] = 1 + rank % 3;
+  const auto graph = weighted_graph(problem.view(), loads);
+  EXPECT_TRUE(graph.has_uniform_edges());
+  const auto block_of = testing::random_partition(10'000, 2, 1);
+  const BlockMembers blocks(block_of, 2);
+  const auto subgraph = blocks.subgraph(graph, 1);
+  EXPECT_TRUE(subgraph.has_uniform_edges());
+  for (const auto& [pair, weight] : weights_of(subgraph)) ASSERT_EQ(weight, 6);
+  for (std::uint32_t vertex = 0; vertex < subgraph.vertex_count(); ++vertex)
+    ASSERT_EQ(subgraph.vertex_weight(vertex), loads[blocks[1][vertex]]);
+}
+
+TEST(WeightedGraph, StoresTheWeightOfUniformEdgesOnce) {
+  for (const double other : {2.0, 2.5}) {
+    CommGraphBuilder builder(100);
+    for (std::uint32_t rank = 0; rank + 1 < 100; ++rank) {
+      builder.add(Rank{rank}, Rank{rank + 1}, rank == 50 ? other : 2);
+      builder.add(Rank{rank + 1}, Rank{rank}, 2);
+    }
+    const auto problem = make_problem(std::move(builder).build(true), topology("node:10=10 core:10=1"));
+    const auto graph = weighted_graph(problem.view());
+    EXPECT_EQ(graph.has_uniform_edges(), other == 2);
+    EXPECT_EQ(graph.edge_count(), 198);
+    Weights expected;
+    for (std::uint32_t rank = 0; rank + 1 < 100; ++rank)
+      expected[{rank, rank + 1}] = expected[{rank + 1, rank}] = rank == 50 ? 2 + other : 4;
+    EXPECT_EQ(weights_of(graph), expected);
+    EXPECT_EQ(graph.edges(50)[1].to, 51);
+    EXPECT_EQ(graph.edges(50)[1].weight, static_cast<float>(2 + other));
+  }
+}
+
+TEST(RowOffsets, AreTheSameForFewEdgesAndForMoreThan32Bits) {
+  for (const std::uint64_t max_edges : {std::uint64_t{100}, std::uint64_t{1} << 33}) {
+    RowOffsets offsets(3, max_edges);
+    const std::uint64_t large = max_edges / 2;
+    offsets.set_degree(2, large);
+    offsets.set_degree(0, 7);
+    offsets.set_degree(1, 0);
+    offsets.add_up();
+    EXPECT_EQ(offsets.row_count(), 3);
+    EXPECT_EQ(offsets[0], 0);
+    EXPECT_EQ(offsets[1], 7);
+    EXPECT_EQ(offsets[2], 7);
+    EXPECT_EQ(offsets.edge_count(), 7 + large);
+  }
+}
+
 TEST(SideSubgraphs, AreTheSubgraphsOfTwoBlocks) {
   const auto graph = testing::random_weighted(30, 8, 1);
   const auto block_of = testing::random_partition(30, 2, 2);
-  const std::vector<std::uint8_t> side_of(block_of.begin(), block_of.end());
-  const auto sides = side_subgraphs(graph, side_of);
-  const auto blocks = block_subgraphs(graph, block_of, 2);
-  EXPECT_EQ(sides.first.original, blocks[0].original);
-  EXPECT_EQ(sides.second.original, blocks[1].original);
-  EXPECT_EQ(weights_of(sides.first.graph), weights_of(blocks[0].graph));
-  EXPECT_EQ(weights_of(sides.second.graph), weights_of(blocks[1].graph));
+  const auto sides = side_subgraphs(graph, std::vector<std::uint8_t>(block_of.begin(), block_of.end()));
+  const BlockMembers blocks(block_of, 2);
+  EXPECT_TRUE(std::ranges::equal(sides.first.original, blocks[0]));
+  EXPECT_TRUE(std::ranges::equal(sides.second.original, blocks[1]));
+  EXPECT_EQ(weights_of(sides.first.graph), weights_of(blocks.subgraph(graph, 0)));
+  EXPECT_EQ(weights_of(sides.second.graph), weights_of(blocks.subgraph(graph, 1)));
 }
 
 std::vector<std::uint32_t> shuffled_numbers(std::uint32_t count) {

@@ -9,6 +9,7 @@
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/core/timing.hpp"
+#include "rankloom/map/multilevel/coarsening/contraction.hpp"
 
 namespace rankloom::multilevel {
 namespace {
@@ -16,9 +17,10 @@ namespace {
 constexpr std::uint32_t unmatched = std::numeric_limits<std::uint32_t>::max();
 constexpr int max_rounds = 6;
 
+template <class Graph>
 class HeavyEdgeMatcher {
  public:
-  HeavyEdgeMatcher(const WeightedGraph& graph, std::uint64_t max_vertex_weight, std::uint64_t seed,
+  HeavyEdgeMatcher(const Graph& graph, std::uint64_t max_vertex_weight, std::uint64_t seed,
                    std::span<const std::uint32_t> labels)
       : graph_(graph),
         max_vertex_weight_(max_vertex_weight),
@@ -32,6 +34,7 @@ class HeavyEdgeMatcher {
       choose_neighbours(round == 0);
       if (match_mutual_choices() * 64 < graph_.vertex_count()) break;
     }
+    choice_ = {};
     match_over_two_hops();
     return number_coarse_vertices();
   }
@@ -112,7 +115,7 @@ class HeavyEdgeMatcher {
               found.push_back({vertex, heaviest_neighbour(vertex)});
           }
         });
-    std::vector<std::uint32_t> waiting(graph_.vertex_count(), unmatched);  // by common neighbour
+    Array<std::uint32_t> waiting(graph_.vertex_count(), unmatched);  // by common neighbour
     for (const auto& [vertex, heaviest] : free_vertices) {
       std::uint32_t& other = waiting[heaviest];
       if (other != unmatched && may_match(vertex, other)) {
@@ -164,15 +167,21 @@ class HeavyEdgeMatcher {
     return result;
   }
 
-  const WeightedGraph& graph_;
+  const Graph& graph_;
   std::uint64_t max_vertex_weight_, seed_;
   std::span<const std::uint32_t> labels_;
-  std::vector<std::uint32_t> mate_, choice_;
+  Array<std::uint32_t> mate_, choice_;
 };
 
 }  // namespace
 
 Matching heavy_edge_matching(const WeightedGraph& graph, std::uint64_t max_vertex_weight, std::uint64_t seed,
+                             std::span<const std::uint32_t> labels) {
+  const TimedSection timing("matching");
+  return HeavyEdgeMatcher(graph, max_vertex_weight, seed, labels).run();
+}
+
+Matching heavy_edge_matching(const ContractionView& graph, std::uint64_t max_vertex_weight, std::uint64_t seed,
                              std::span<const std::uint32_t> labels) {
   const TimedSection timing("matching");
   return HeavyEdgeMatcher(graph, max_vertex_weight, seed, labels).run();

@@ -3,14 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "rankloom/core/array.hpp"
 #include "rankloom/map/multilevel/weighted_graph.hpp"
 
 namespace rankloom::multilevel {
 
+class ContractionView;
+
 struct Matching {
-  std::vector<std::uint32_t> coarse_of;  ///< The coarse vertex of each vertex.
+  Array<std::uint32_t> coarse_of;  ///< The coarse vertex of each vertex, numbered in the order of first vertices.
   std::uint32_t coarse_count = 0;
 };
 
@@ -20,6 +22,9 @@ struct Matching {
 /// matching, the same for any number of threads. Vertices that stay free because their best neighbour is taken are
 /// matched with each other through that neighbour (two-hop matching). Parallel.
 Matching heavy_edge_matching(const WeightedGraph& graph, std::uint64_t max_vertex_weight, std::uint64_t seed,
+                             std::span<const std::uint32_t> labels = {});
+/// The same for a contraction that is not stored.
+Matching heavy_edge_matching(const ContractionView& graph, std::uint64_t max_vertex_weight, std::uint64_t seed,
                              std::span<const std::uint32_t> labels = {});
 
 }  // namespace rankloom::multilevel

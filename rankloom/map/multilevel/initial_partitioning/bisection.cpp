@@ -94,7 +94,7 @@ class Bisector {
     });
     if (options_.flow_refinement)
       best = fm_bipartition(hierarchy.coarsest(), max_block_weight_, std::move(best.side_of), 1, true);
-    return uncoarsen(hierarchy, std::move(best), options_.flow_refinement);
+    return uncoarsened(std::move(hierarchy), std::move(best), options_.flow_refinement);
   }
 
  private:
@@ -115,14 +115,15 @@ class Bisector {
                             greedy_graph_growing(coarsest, max_block_weight_, std::move(seeds[attempt])),
                             options_.fm_passes, false);
     });
-    return uncoarsen(hierarchy, std::move(best), false);
+    return uncoarsened(std::move(hierarchy), std::move(best), false);
   }
 
   /// Projects a bipartition of the coarsest graph to the finest one and refines it on every level.
-  Bipartition uncoarsen(const GraphHierarchy& hierarchy, Bipartition bipartition, bool use_flow) const {
-    for (std::size_t level = hierarchy.level_count(); level-- > 1;) {
-      bipartition = fm_bipartition(hierarchy.graph(level - 1), max_block_weight_,
-                                   hierarchy.project(level, bipartition.side_of), options_.fm_passes, use_flow);
+  Bipartition uncoarsened(GraphHierarchy hierarchy, Bipartition bipartition, bool use_flow) const {
+    while (!hierarchy.is_finest()) {
+      auto side_of = hierarchy.uncoarsen(bipartition.side_of);
+      bipartition =
+          fm_bipartition(hierarchy.coarsest(), max_block_weight_, std::move(side_of), options_.fm_passes, use_flow);
     }
     return bipartition;
   }

@@ -145,7 +145,7 @@ class BandMinCut {
     }
   }
 
-  std::vector<std::uint32_t> position_;  // of each vertex in the band
+  Array<std::uint32_t> position_;  // of each vertex in the band
   std::vector<std::uint32_t> band_;
   FlowNetwork network_;
 };

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <type_traits>
+#include <unordered_map>
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/timing.hpp"
@@ -116,8 +117,7 @@ class KWayFm {
         position_of_block_(max_block_weight.size(), none),
         gain_table_(graph, block_of, static_cast<std::uint32_t>(max_block_weight.size())),
         queues_(graph.vertex_count(), max_block_weight.size()),
-        locked_(graph.vertex_count(), 0),
-        moved_neighbours_(graph.vertex_count(), 0) {
+        locked_(graph.vertex_count(), 0) {
     for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex)
       block_weight_[block_of_[vertex]] += graph_.vertex_weight(vertex);
     std::vector<double> cost_of_chunk(graph_.vertex_count() / default_chunk + std::size_t{1}, 0);
@@ -187,7 +187,7 @@ class KWayFm {
   }
 
   void collect_from_row(std::uint32_t vertex) {
-    const std::span<const double> weights = gain_table_.row(vertex);
+    const std::span<const float> weights = gain_table_.row(vertex);
     adjacent_.front().weight = weights[block_of_[vertex]];
     for (std::uint32_t block = 0; block < weights.size(); ++block)
       if (weights[block] > 0 && block != block_of_[vertex]) adjacent_.push_back({block, weights[block]});
@@ -377,8 +377,11 @@ class KWayFm {
   /// Whether to recompute the gain of the vertex now that a neighbour has moved. Hubs wait for several moved
   /// neighbours, because each recomputation visits all their edges. Their exact gain is computed before they move.
   bool needs_update(std::uint32_t vertex) {
-    if (++moved_neighbours_[vertex] * max_degree_for_eager_update < graph_.edges(vertex).size()) return false;
-    moved_neighbours_[vertex] = 0;
+    const std::size_t degree = graph_.edges(vertex).size();
+    if (degree <= max_degree_for_eager_update) return true;
+    std::uint32_t& moved = moved_neighbours_[vertex];
+    if (++moved * max_degree_for_eager_update < degree) return false;
+    moved = 0;
     return true;
   }
 
@@ -401,8 +404,8 @@ class KWayFm {
   bool is_tight_ = false;    // so little capacity is free that hardly any vertex can move unless another one is ejected
   double current_cost_ = 0;  // of that vertex in its block
   BlockQueues queues_;
-  std::vector<std::uint8_t> locked_;
-  std::vector<std::uint32_t> moved_neighbours_;  // since the last update of the vertex's gain
+  Array<std::uint8_t> locked_;
+  std::unordered_map<std::uint32_t, std::uint32_t> moved_neighbours_;  // of hubs, since the last update of their gain
   std::vector<MovedVertex> moves_;
   std::vector<std::uint32_t> candidates_;  // vertices that may be on the boundary of their block
   std::uint32_t overloaded_ = none;        // the block that a vertex must leave next

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <vector>
+
+#include "rankloom/core/array.hpp"
 
 namespace rankloom::multilevel {
 
@@ -16,7 +17,7 @@ class QueuePositions {
   std::span<std::uint32_t> all() { return position_; }
 
  private:
-  std::vector<std::uint32_t> position_;
+  Array<std::uint32_t> position_;
 };
 
 /// A binary heap. Among equal gains the vertex that was set last is on top, like in the gain buckets of Fiduccia and
@@ -99,7 +100,7 @@ class GainQueue {
     position_[entry.vertex] = static_cast<std::uint32_t>(at);
   }
 
-  std::vector<Entry> heap_;
+  Array<Entry> heap_;
   std::span<std::uint32_t> position_;
   std::uint32_t clock_ = 0;
 };
