@@ -17,6 +17,7 @@ class StopCondition {
       : deadline_(run.deadline), progress_(&run.progress), stage_(stage) {}
   /// Without progress reports, for threads other than the caller's.
   explicit StopCondition(const Deadline& deadline) : deadline_(deadline) {}
+  StopCondition for_another_thread() const { return StopCondition(deadline_); }
 
   /// How far the search is, as Progress::report takes it; reported at the next check of the clock.
   void set_fraction(double fraction) { fraction_ = fraction; }

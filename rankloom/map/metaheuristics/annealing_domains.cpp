@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <queue>
 #include <utility>
 
@@ -124,14 +125,31 @@ std::vector<std::uint16_t> grow_domains(const UnitGraph& units, std::uint32_t lo
   return of_location;
 }
 
+std::vector<std::uint16_t> scatter_domains(std::uint32_t locations, std::uint32_t domains, Random random) {
+  constexpr std::uint32_t locations_per_draw = 16;  // with one random number
+  std::vector<std::uint16_t> domain_of(locations);
+  std::uint64_t bits = 0;
+  for (std::uint32_t location = 0; location < locations; ++location, bits /= domains) {
+    if (location % locations_per_draw == 0) bits = random.next();
+    domain_of[location] = static_cast<std::uint16_t>(bits % domains);
+  }
+  return domain_of;
+}
+
 }  // namespace
 
-AnnealingDomains::AnnealingDomains(const SparseQap& graph, std::span<const std::uint32_t> facility_at,
+AnnealingDomains::AnnealingDomains(const SparseQap& graph, std::span<const std::uint32_t> facility_at, Kind kind,
                                    std::uint64_t seed)
-    : domains_(std::min(max_domains, graph.location_count() / locations_per_domain)), divisions_(division_count) {
-  const UnitGraph units(graph, facility_at);
+    : kind_(kind),
+      domains_(kind == Kind::scattered ? max_domains
+                                       : std::min(max_domains, graph.location_count() / locations_per_domain)),
+      divisions_(division_count) {
+  std::optional<UnitGraph> units;
+  if (kind == Kind::grown) units.emplace(graph, facility_at);
   parallel_chunks(divisions_.size(), 1, [&](std::size_t at, std::size_t) {
-    divisions_[at] = grow_domains(units, graph.location_count(), domains_, Random(seed, at));
+    const Random random(seed, at);
+    divisions_[at] = units ? grow_domains(*units, graph.location_count(), domains_, random)
+                           : scatter_domains(graph.location_count(), domains_, random);
   });
 }
 

@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "rankloom/core/parallel.hpp"
 #include "rankloom/core/portable_math.hpp"
 #include "rankloom/core/random.hpp"
+#include "rankloom/map/metaheuristics/annealing_domains.hpp"
 #include "rankloom/map/metaheuristics/sparse_qap.hpp"
 
 namespace rankloom {
@@ -48,15 +50,19 @@ class AnnealingTrials {
 
   /// From now on, only the ranks in the locations of one domain take part, and they stay in it. The other ranks are
   /// where `facility_at` says.
-  void restrict_to_domain(std::uint32_t domain, std::span<const std::uint16_t> domain_of,
+  void restrict_to_domain(std::uint32_t domain, AnnealingDomains::Kind kind, std::span<const std::uint16_t> domain_of,
                           std::span<const std::uint32_t> facility_at) {
     domain_ = domain;
+    is_scattered_ = kind == AnnealingDomains::Kind::scattered;
     domain_of_ = domain_of;
     ranks_.clear();
     for (std::uint32_t location = 0; location < facility_at.size(); ++location) {
       const std::uint32_t facility = facility_at[location];
-      if (facility_at_[location] != facility) assign(facility, location);
-      if (domain_of[location] == domain && facility < graph_.ranks()) ranks_.push_back(facility);
+      // At high temperatures most ranks have moved, and nearly all costs have changed.
+      if (facility_at_[location] != facility) is_scattered_ ? put(facility, location) : assign(facility, location);
+      if (domain_of[location] != domain) continue;
+      if (is_scattered_) current_cost_[facility] = not_computed;
+      if (facility < graph_.ranks()) ranks_.push_back(facility);
     }
   }
   /// The ranks of the domain.
@@ -77,7 +83,8 @@ class AnnealingTrials {
         target_region(location, edges[below(bits >> 32, static_cast<std::uint32_t>(edges.size()))].to,
                       static_cast<std::uint32_t>(more_bits >> 44));
     if (region.begin == region.end) return true;
-    const std::uint32_t other = region.begin + below(more_bits & 0xffffffff, region.end - region.begin);
+    std::uint32_t other = region.begin + below(more_bits & 0xffffffff, region.end - region.begin);
+    if (is_scattered_) other = next_in_domain(region, other);
     if (!domain_of_.empty() && domain_of_[other] != domain_) return false;
     if (are_equivalent(location, other)) return true;
     const double limit = temperature * exponential_draws()[(more_bits >> 32) % 4096];
@@ -87,8 +94,27 @@ class AnnealingTrials {
     cost_ += delta;
     return true;
   }
-  /// The change of cost since the start, if no domain restricts the trials.
+  /// The change of cost since the start, unless a domain restricts the trials.
   double cost_delta() const { return cost_; }
+
+  /// The cost of the traffic in an assignment.
+  double cost_of(std::span<const std::uint32_t> facility_at) const {
+    std::vector<Place> place_of(facility_at.size());
+    for (std::size_t location = 0; location < facility_at.size(); ++location)
+      place_of[facility_at[location]] = place_of_location_[location];
+    return parallel_sum<double>(
+               graph_.ranks(),
+               [&](std::size_t begin, std::size_t end) {
+                 double cost = 0;
+                 for (auto rank = static_cast<std::uint32_t>(begin); rank < end; ++rank) {
+                   for (const SparseQap::Edge& edge : graph_.edges(rank))
+                     cost += cost_of_edge(edge, place_of[rank], place_of[edge.to]);
+                 }
+                 return cost;
+               },
+               512) /
+           2;
+  }
 
   /// The facility at each location.
   const std::vector<std::uint32_t>& assignment() const { return facility_at_; }
@@ -124,6 +150,15 @@ class AnnealingTrials {
     const auto next = graph_.nearby(one_hop.begin);
     if (more % two_hops_in != 0 || next.empty()) return one_hop;
     return next[more / two_hops_in % next.size()];
+  }
+
+  /// The first location of the domain from this one on, cyclically in the region; this one if there is none.
+  std::uint32_t next_in_domain(SparseQap::Region region, std::uint32_t location) const {
+    for (std::uint32_t next = location; next < region.end; ++next)
+      if (domain_of_[next] == domain_) return next;
+    for (std::uint32_t next = region.begin; next < location; ++next)
+      if (domain_of_[next] == domain_) return next;
+    return location;
   }
 
   bool are_equivalent(std::uint32_t location, std::uint32_t other) const {
@@ -172,10 +207,13 @@ class AnnealingTrials {
     assign(facility_at_[other], location);
     assign(facility, other);
   }
-  void assign(std::uint32_t facility, std::uint32_t location) {
+  void put(std::uint32_t facility, std::uint32_t location) {
     facility_at_[location] = facility;
     location_of_[facility] = location;
     place_of_[facility] = place_of_location_[location];
+  }
+  void assign(std::uint32_t facility, std::uint32_t location) {
+    put(facility, location);
     current_cost_[facility] = not_computed;
     for (const SparseQap::Edge& edge : graph_.edges(facility)) current_cost_[edge.to] = not_computed;
   }
@@ -193,6 +231,7 @@ class AnnealingTrials {
   static constexpr std::uint32_t global_draws_ = static_cast<std::uint32_t>(global_fraction * (1 << 20));
   double cost_ = 0;
   std::uint32_t domain_ = 0;
+  bool is_scattered_ = false;
   std::span<const std::uint16_t> domain_of_;  // by location; empty: no domains
   std::vector<std::uint32_t> ranks_;          // of the domain
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <type_traits>
 
 #include "rankloom/core/parallel.hpp"
@@ -52,8 +53,10 @@ constexpr std::uint64_t sequential_batch = 1024;
 constexpr std::uint64_t phases_per_round = 128;
 constexpr std::uint64_t min_trials_of_phase = 4;
 constexpr std::uint64_t max_trials_of_phase = 16;
-/// And how many trials are drawn at most for each one whose locations are in the same domain.
-constexpr std::uint64_t max_draws = 4;
+/// And how many trials are drawn at most for each one that finds a location in its domain.
+constexpr std::uint64_t max_draws_in_grown_domains = 4;
+/// Locations that are copied in one chunk.
+constexpr std::size_t locations_of_chunk = 1024;
 
 double cost_of(const MapProblem& problem, std::span<const Core> core_of) {
   return objective(problem.model, evaluate(problem.graph, problem.topology, core_of, problem.model));
@@ -115,7 +118,7 @@ class SequentialSearch {
  public:
   template <class Space>
   SequentialSearch(const Space& space, const SparseQap& graph, std::span<const std::uint32_t> facility_at,
-                   std::uint64_t, Random& random)
+                   Random& random)
       : trials_(space, graph, facility_at), random_(random) {}
 
   std::uint64_t batch() const { return sequential_batch; }
@@ -131,56 +134,64 @@ class SequentialSearch {
 };
 
 /// A batch is a phase in which the domains anneal in parallel. Each takes the ranks of the others to be where they were
-/// at the start of the phase. A quarter more trials than of a sequential search give the same cost.
+/// at the start of the phase. On trees, a quarter more trials than of a sequential search give the same cost.
 template <class Trials>
 class DomainSearch {
  public:
   template <class Space>
   DomainSearch(const Space& space, const SparseQap& graph, std::span<const std::uint32_t> facility_at,
-               std::uint64_t trials, Random& random)
+               AnnealingDomains::Kind kind, std::uint64_t trials, Random& random)
       : graph_(graph),
         seed_(random.next()),
-        domains_(graph, facility_at, seed_),
+        domains_(graph, facility_at, kind, seed_),
         facility_at_(facility_at.begin(), facility_at.end()),
         trials_(domains_.domains(), Trials(space, graph, facility_at)),
-        trials_per_rank_(
-            std::clamp(trials / phases_per_round / graph.ranks(), min_trials_of_phase, max_trials_of_phase)),
-        batch_(trials_per_rank_ * graph.ranks()) {}
+        start_cost_(trials_.front().cost_of(facility_at)),
+        trials_per_rank_(is_scattered() ? min_trials_of_phase
+                                        : std::clamp(trials / phases_per_round / graph.ranks(), min_trials_of_phase,
+                                                     max_trials_of_phase)) {}
 
-  std::uint64_t batch() const { return batch_; }
+  std::uint64_t batch() const { return trials_per_rank_ * graph_.ranks(); }
   void run_batch(double temperature) {
     if (phase_ > 0 && phase_ % AnnealingDomains::division_count == 0)
-      domains_ = AnnealingDomains(graph_, facility_at_, seed_ + phase_);
+      domains_ = AnnealingDomains(graph_, facility_at_, domains_.kind(), seed_ + phase_);
     const auto division = domains_.division(phase_);
     parallel_chunks(domains_.domains(), 1, [&](std::size_t domain, std::size_t) {
       Trials& trials = trials_[domain];
-      trials.restrict_to_domain(static_cast<std::uint32_t>(domain), division, facility_at_);
+      trials.restrict_to_domain(static_cast<std::uint32_t>(domain), domains_.kind(), division, facility_at_);
       Random random(seed_ + phase_, domain);
       const std::uint64_t count = trials_per_rank_ * trials.rank_count();
-      for (std::uint64_t done = 0, drawn = 0; done < count && drawn < max_draws * count; ++drawn)
+      const std::uint64_t max_drawn = is_scattered() ? count : max_draws_in_grown_domains * count;
+      for (std::uint64_t done = 0, drawn = 0; done < count && drawn < max_drawn; ++drawn)
         done += trials.run_trial(temperature, random) ? 1 : 0;
     });
-    for (std::uint32_t location = 0; location < facility_at_.size(); ++location)
-      facility_at_[location] = trials_[division[location]].assignment()[location];
+    parallel_chunks(facility_at_.size(), locations_of_chunk, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t location = begin; location < end; ++location)
+        facility_at_[location] = trials_[division[location]].assignment()[location];
+    });
     ++phase_;
   }
+  double cost_delta() const { return trials_.front().cost_of(facility_at_) - start_cost_; }
   const std::vector<std::uint32_t>& assignment() const { return facility_at_; }
 
  private:
+  bool is_scattered() const { return domains_.kind() == AnnealingDomains::Kind::scattered; }
+
   const SparseQap& graph_;
   std::uint64_t seed_;
   AnnealingDomains domains_;
   std::vector<std::uint32_t> facility_at_;
   std::vector<Trials> trials_;  // by domain
-  std::uint64_t trials_per_rank_, batch_;
+  double start_cost_;
+  std::uint64_t trials_per_rank_;
   std::uint64_t phase_ = 0;
 };
 
 /// One round: the temperature falls from `begin_step` on, over `trials` trials or until the deadline, whichever comes
-/// first. `start_cost` is the cost of the start.
+/// first. `start_cost` is the cost of the start. The costs are recorded for the following round, if there is one.
 template <class Search>
 void run_round(Search& search, CoolingSchedule& schedule, std::size_t begin_step, double start_cost,
-               std::uint64_t trials, const Deadline& deadline, StopCondition& stop_condition) {
+               std::uint64_t trials, bool is_last, const Deadline& deadline, StopCondition& stop_condition) {
   const auto begin = Deadline::Clock::now();
   const double time = seconds(deadline.left());
   const std::vector<double> ends = schedule.step_ends(begin_step);
@@ -196,9 +207,7 @@ void run_round(Search& search, CoolingSchedule& schedule, std::size_t begin_step
       temperature = schedule.temperature(at);
     }
     search.run_batch(temperature);
-    if constexpr (requires { search.cost_delta(); }) {
-      if (annealed < 1) schedule.record(static_cast<double>(step), start_cost + search.cost_delta());
-    }
+    if (annealed < 1 && !is_last) schedule.record(static_cast<double>(step), start_cost + search.cost_delta());
     progress = static_cast<double>(tried + search.batch()) / static_cast<double>(trials);
     if (deadline.limited()) progress = std::max(progress, seconds(Deadline::Clock::now() - begin) / time);
   }
@@ -220,11 +229,16 @@ double start_temperature(double trials, bool on_network) {
   return on_network ? std::min(by_trials, max_network_start_temperature) : by_trials;
 }
 
-/// Large machines with few trials per rank are annealed in domains. At high temperatures, groups of ranks have to cross
-/// the whole machine.
-bool has_domains(const SparseQap& graph) {
-  return graph.location_count() >= AnnealingDomains::min_locations &&
-         graph.location_count() <= AnnealingDomains::max_locations;
+/// On large machines, rounds anneal in domains. Below the highest temperature, domains follow the traffic. At the
+/// highest temperature, groups of ranks have to cross the whole machine, so domains are scattered over it; on networks,
+/// such domains contain too few of the locations next to a partner.
+std::optional<AnnealingDomains::Kind> domains_for(const SparseQap& graph, bool on_network, bool single_round) {
+  if (graph.location_count() < AnnealingDomains::min_locations ||
+      graph.location_count() > AnnealingDomains::max_locations) {
+    return std::nullopt;
+  }
+  if (single_round) return AnnealingDomains::Kind::grown;
+  return on_network ? std::nullopt : std::optional(AnnealingDomains::Kind::scattered);
 }
 
 template <class Trials, class Space>
@@ -233,27 +247,31 @@ std::vector<Core> anneal(const Space& space, const MapProblem& problem, const Sp
                          StopCondition& stop_condition) {
   double best_cost = cost_of(problem, best);
   CoolingSchedule schedule(std::abs(best_cost) / graph.ranks());
-  const auto run_from_best = [&]<class Search>(std::type_identity<Search>, std::size_t begin, std::uint64_t round) {
-    Search search(space, graph, graph.locations().assignment_of(best), round, random);
-    run_round(search, schedule, begin, best_cost, round, deadline, stop_condition);
-    std::vector<Core> candidate = graph.locations().placement_of(search.assignment());
+  const double expected = expected_trials(graph.ranks(), trials, deadline);
+  const bool on_network = problem.topology.routed() && graph.location_count() > max_locations_for_tabu_search;
+  const bool single_round = expected < (on_network ? min_network_trials_for_rounds : min_trials_for_rounds);
+  const auto domains = domains_for(graph, on_network, single_round);
+  const auto run_from_best = [&](std::size_t begin, std::uint64_t round, bool is_last) {
+    const auto result_of = [&](auto search, std::uint64_t count) {
+      run_round(search, schedule, begin, best_cost, count, is_last, deadline, stop_condition);
+      return graph.locations().placement_of(search.assignment());
+    };
+    const auto start = graph.locations().assignment_of(best);
+    const std::uint64_t in_domains = on_network ? round : round + round / 4;
+    std::vector<Core> candidate =
+        domains ? result_of(DomainSearch<Trials>(space, graph, start, *domains, in_domains, random), in_domains)
+                : result_of(SequentialSearch<Trials>(space, graph, start, random), round);
     if (const double cost = cost_of(problem, candidate); cost < best_cost) {
       best_cost = cost;
       best = std::move(candidate);
     }
   };
-  const double expected = expected_trials(graph.ranks(), trials, deadline);
-  const bool on_network = problem.topology.routed() && graph.location_count() > max_locations_for_tabu_search;
-  if (expected < (on_network ? min_network_trials_for_rounds : min_trials_for_rounds)) {
-    const auto run_single_round = [&](std::size_t begin, std::uint64_t round) {
-      if (!has_domains(graph)) return run_from_best(std::type_identity<SequentialSearch<Trials>>(), begin, round);
-      run_from_best(std::type_identity<DomainSearch<Trials>>(), begin, on_network ? round : round + round / 4);
-    };
+  if (single_round) {
     const bool two_rounds = on_network && expected >= min_trials_for_polish;
     const auto polish =
         two_rounds ? static_cast<std::uint64_t>(polish_fraction * static_cast<double>(trials)) : std::uint64_t{0};
-    run_single_round(step_of(start_temperature(expected, on_network)), trials - polish);
-    if (two_rounds && !stop_condition.should_stop_now()) run_single_round(step_of(polish_temperature), polish);
+    run_from_best(step_of(start_temperature(expected, on_network)), trials - polish, true);
+    if (two_rounds && !stop_condition.should_stop_now()) run_from_best(step_of(polish_temperature), polish, true);
     return best;
   }
   std::size_t begin = 0;
@@ -262,8 +280,8 @@ std::vector<Core> anneal(const Space& space, const MapProblem& problem, const Sp
   for (std::uint64_t left = trials; left > 0 && !stop_condition.should_stop_now();) {
     // A remainder that is too short for another round is added to this one.
     const std::uint64_t round = static_cast<double>(left) < 2 * length ? left : static_cast<std::uint64_t>(length);
-    run_from_best(std::type_identity<SequentialSearch<Trials>>(), begin, round);
     left -= round;
+    run_from_best(begin, round, left == 0);
     begin = full_heat ? 0 : schedule.step_below(best_cost + (reheat_factor - 1) * std::abs(best_cost));
     full_heat = !full_heat;
     length = std::max(2 * length, second_trials * graph.ranks());

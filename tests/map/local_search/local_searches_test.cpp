@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "rankloom/core/parallel.hpp"
+#include "rankloom/map/local_search/neighbourhood_descent.hpp"
 #include "rankloom/map/local_search/placement_state.hpp"
 #include "rankloom/map/mapper_factories.hpp"
 #include "tests/map/map_support.hpp"
@@ -134,6 +136,43 @@ TEST(Refine, HandlesARankThatCommunicatesWithAllOthers) {
   const auto problem = make_problem(std::move(builder).build(true), topology("node:100=10 core:50=1"));
   const double block = problem.cost(block_placement(ranks, problem.topology, problem.capacities));
   EXPECT_LT(problem.cost(place_with("refine", problem).core_of), 0.9 * block);
+}
+
+/// One thread evaluates one turn after another, several threads evaluate many turns on the same placement.
+TEST(NeighbourhoodDescent, IsTheSameForAnyNumberOfThreads) {
+  struct Case {
+    const char* machine;
+    CostModel model;
+    bool shared_cores = false;
+    bool limits_load = false;
+  };
+  for (const Case& c :
+       {Case{"switch:8=10 node:4=4 core:64=1", CostModel::bytes},
+        Case{"node:50=100 package:2=10 core:32=1", CostModel::time}, Case{"torus:16x8x8=1 core:2", CostModel::hopbytes},
+        Case{"node:16=10 core:32=1", CostModel::bytes, true},
+        Case{"node:16=10 core:32=1", CostModel::bytes, true, true},
+        Case{"torus:4x4=1 core:128", CostModel::congestion}}) {
+    SCOPED_TRACE(c.machine);
+    CommGraph::Rows rows = testing::shuffled_grid(32, 64, 1).release();
+    Random random(1);
+    for (std::uint32_t rank = 0; c.limits_load && rank < 2048; ++rank) rows.loads.push_back(0.5 + random.unit());
+    const auto problem = make_problem(CommGraph(std::move(rows)), topology(c.machine), c.model,
+                                      {.oversubscribe = c.shared_cores, .imbalance = c.shared_cores ? 0.25 : 0});
+    const MapProblem view = problem.view();
+    const auto start = block_placement(2048, problem.topology, problem.capacities);
+    std::vector<std::vector<Core>> results;
+    for (const std::size_t threads : {1, 2, 3, 8}) {
+      const ThreadLimit at_most(threads);
+      PlacementState state(view, start);
+      LoadLimit limit(problem.graph, problem.topology, start, 4.5);
+      StopCondition stop_condition{Deadline()};
+      NeighbourhoodDescent(state, c.limits_load ? &limit : nullptr).run(stop_condition);
+      results.push_back(state.placement());
+      EXPECT_EQ(results.back(), results.front()) << threads << " threads";
+    }
+    EXPECT_LT(problem.cost(results[0]), problem.cost(start));
+    EXPECT_TRUE(Mapping::create(results[0], problem.topology, problem.capacities));
+  }
 }
 
 /// The cluster of Wang 2015 with the applications measured for this project.

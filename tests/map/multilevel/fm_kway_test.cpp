@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rankloom/core/parallel.hpp"
 #include "tests/map/multilevel/small_graphs.hpp"
 #include "tests/support/instances.hpp"
 
@@ -53,6 +54,22 @@ TEST(FmKwayCut, FindsCyclicExchangesBetweenFullBlocks) {
   block_of[6] = 2;
   block_of[12] = 0;
   EXPECT_EQ(fm_kway_cut(testing::graph_of(18, edge_list), BlockWeights(3, 6), block_of, 5), 0);
+}
+
+/// Without slack, the boundary vertices are evaluated in parallel.
+TEST(FmKwayCut, GivesTheSameBlocksOnAnyNumberOfThreads) {
+  const auto graph = testing::random_weighted(2000, 5, 1);
+  for (const std::uint64_t slack : {0, 10}) {
+    const BlockWeights max_block_weight(20, 100 + slack);
+    std::vector<std::vector<std::uint32_t>> results;
+    for (const std::size_t threads : {1, 2, 3, 8}) {
+      const ThreadLimit limit(threads);
+      results.push_back(testing::balanced_partition(2000, 20, 1));
+      fm_kway_cut(graph, max_block_weight, results.back(), 5);
+      EXPECT_EQ(results.back(), results.front()) << threads << " threads";
+    }
+    EXPECT_EQ(testing::overload_of(graph, results[0], max_block_weight), 0);
+  }
 }
 
 TEST(FmKwayCut, RelievesOverloadedBlocks) {

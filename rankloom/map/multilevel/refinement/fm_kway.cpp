@@ -114,7 +114,7 @@ class KWayFm {
         max_block_weight_(max_block_weight),
         block_of_(block_of),
         block_weight_(max_block_weight.size(), 0),
-        position_of_block_(max_block_weight.size(), none),
+        evaluation_(max_block_weight.size()),
         gain_table_(graph, block_of, static_cast<std::uint32_t>(max_block_weight.size())),
         queues_(graph.vertex_count(), max_block_weight.size()),
         locked_(graph.vertex_count(), 0) {
@@ -161,6 +161,13 @@ class KWayFm {
     std::uint32_t block;
     double weight;
   };
+  /// Of the vertex that was evaluated last: the blocks adjacent to it, its own first, and its cost in its block.
+  struct Evaluation {
+    explicit Evaluation(std::size_t blocks) : position_of_block(blocks, none) {}
+    std::vector<AdjacentBlock> adjacent;
+    std::vector<std::uint32_t> position_of_block;  // in `adjacent`
+    double current_cost = 0;
+  };
   struct MovedVertex {
     std::uint32_t vertex, from;
   };
@@ -170,66 +177,66 @@ class KWayFm {
   }
 
   /// Collects the blocks adjacent to a vertex and the edge weight to each, the vertex's own block first.
-  void collect_adjacent_blocks(std::uint32_t vertex) {
-    adjacent_.clear();
-    adjacent_.push_back({block_of_[vertex], 0});
-    if (!is_tight_ && gain_table_.has_row(vertex)) return collect_from_row(vertex);
-    position_of_block_[block_of_[vertex]] = 0;
+  void collect_adjacent_blocks(std::uint32_t vertex, Evaluation& of) {
+    of.adjacent.clear();
+    of.adjacent.push_back({block_of_[vertex], 0});
+    if (!is_tight_ && gain_table_.has_row(vertex)) return collect_from_row(vertex, of);
+    of.position_of_block[block_of_[vertex]] = 0;
     for (const Edge edge : graph_.edges(vertex)) {
-      std::uint32_t& position = position_of_block_[block_of_[edge.to]];
+      std::uint32_t& position = of.position_of_block[block_of_[edge.to]];
       if (position == none) {
-        position = static_cast<std::uint32_t>(adjacent_.size());
-        adjacent_.push_back({block_of_[edge.to], 0});
+        position = static_cast<std::uint32_t>(of.adjacent.size());
+        of.adjacent.push_back({block_of_[edge.to], 0});
       }
-      adjacent_[position].weight += edge.weight;
+      of.adjacent[position].weight += edge.weight;
     }
-    for (const AdjacentBlock& adjacent : adjacent_) position_of_block_[adjacent.block] = none;
+    for (const AdjacentBlock& adjacent : of.adjacent) of.position_of_block[adjacent.block] = none;
   }
 
-  void collect_from_row(std::uint32_t vertex) {
+  void collect_from_row(std::uint32_t vertex, Evaluation& of) {
     const std::span<const float> weights = gain_table_.row(vertex);
-    adjacent_.front().weight = weights[block_of_[vertex]];
+    of.adjacent.front().weight = weights[block_of_[vertex]];
     for (std::uint32_t block = 0; block < weights.size(); ++block)
-      if (weights[block] > 0 && block != block_of_[vertex]) adjacent_.push_back({block, weights[block]});
+      if (weights[block] > 0 && block != block_of_[vertex]) of.adjacent.push_back({block, weights[block]});
   }
 
-  double cost_in(std::uint32_t block) const {
+  double cost_in(std::uint32_t block, const Evaluation& of) const {
     double cost = 0;
-    for (const AdjacentBlock& adjacent : adjacent_) cost += adjacent.weight * distance_(block, adjacent.block);
+    for (const AdjacentBlock& adjacent : of.adjacent) cost += adjacent.weight * distance_(block, adjacent.block);
     return cost;
   }
 
   /// The gain of moving the vertex from its block to the adjacent block at this position, or to any block.
-  double gain_of_adjacent(std::size_t position) const {
+  double gain_of_adjacent(std::size_t position, const Evaluation& of) const {
     if constexpr (BlockDistance::uniform)
-      return distance_.between_blocks * (adjacent_[position].weight - adjacent_.front().weight);
-    return current_cost_ - cost_in(adjacent_[position].block);
+      return distance_.between_blocks * (of.adjacent[position].weight - of.adjacent.front().weight);
+    return of.current_cost - cost_in(of.adjacent[position].block, of);
   }
-  double gain_of_block(std::uint32_t block) const {
-    for (std::size_t position = 1; position < adjacent_.size(); ++position) {
-      if (adjacent_[position].block == block) return gain_of_adjacent(position);
+  double gain_of_block(std::uint32_t block, const Evaluation& of) const {
+    for (std::size_t position = 1; position < of.adjacent.size(); ++position) {
+      if (of.adjacent[position].block == block) return gain_of_adjacent(position, of);
     }
-    if constexpr (BlockDistance::uniform) return -distance_.between_blocks * adjacent_.front().weight;
-    return current_cost_ - cost_in(block);
+    if constexpr (BlockDistance::uniform) return -distance_.between_blocks * of.adjacent.front().weight;
+    return of.current_cost - cost_in(block, of);
   }
 
   /// The best move to an adjacent block that stays within the maximum weight plus `allowed_overload`.
-  Move best_move(std::uint32_t vertex, std::uint64_t allowed_overload) {
-    collect_adjacent_blocks(vertex);
+  Move best_move(std::uint32_t vertex, std::uint64_t allowed_overload, Evaluation& of) {
+    collect_adjacent_blocks(vertex, of);
     Move best;
-    if (adjacent_.size() == 1 && overloaded_ == none) return best;
-    if constexpr (!BlockDistance::uniform) current_cost_ = cost_in(block_of_[vertex]);
-    for (std::size_t position = 1; position < adjacent_.size(); ++position) {
-      const std::uint32_t to = adjacent_[position].block;
+    if (of.adjacent.size() == 1 && overloaded_ == none) return best;
+    if constexpr (!BlockDistance::uniform) of.current_cost = cost_in(block_of_[vertex], of);
+    for (std::size_t position = 1; position < of.adjacent.size(); ++position) {
+      const std::uint32_t to = of.adjacent[position].block;
       if (block_weight_[to] + graph_.vertex_weight(vertex) > max_block_weight_[to] + allowed_overload) continue;
-      const double gain = gain_of_adjacent(position);
+      const double gain = gain_of_adjacent(position, of);
       if (gain > best.gain || (gain == best.gain && block_weight_[to] < block_weight_[best.to])) best = {gain, to};
     }
     // The block in which the current chain began has free capacity: an ejected vertex may move there even if it has no
     // neighbour in that block.
     if (overloaded_ != none && chain_start_ != none && chain_start_ != block_of_[vertex] &&
         block_weight_[chain_start_] + graph_.vertex_weight(vertex) <= max_block_weight_[chain_start_]) {
-      const double gain = gain_of_block(chain_start_);
+      const double gain = gain_of_block(chain_start_, of);
       if (gain > best.gain) best = {gain, chain_start_};
     }
     return best;
@@ -252,9 +259,8 @@ class KWayFm {
   void run_ejection_chains() {
     queues_.clear();
     overloaded_ = chain_start_ = none;
-    for (const std::uint32_t vertex : candidates_) {
-      if (!is_hub(vertex)) update_queue(vertex);  // a hub would be evaluated for every chain that could eject it
-    }
+    // A hub would be evaluated for every chain that could eject it.
+    fill_queues([&](std::uint32_t vertex) { return !is_hub(vertex); });
     std::vector<MovedVertex> chain, kept;
     for (const std::uint32_t first : candidates_) {
       if (!queues_.contains(first)) continue;
@@ -281,7 +287,7 @@ class KWayFm {
   void run_ejection_chain(std::uint32_t vertex) {
     chain_start_ = block_of_[vertex];
     for (std::uint32_t length = 0; length < max_chain_length && vertex != none; ++length) {
-      const Move best = best_move(vertex, overloaded_ == none ? graph_.max_vertex_weight() : 0);
+      const Move best = best_move(vertex, overloaded_ == none ? graph_.max_vertex_weight() : 0, evaluation_);
       queues_.remove(vertex, block_of_[vertex]);
       if (best.to == none) return;
       moves_.push_back({vertex, block_of_[vertex]});
@@ -295,7 +301,7 @@ class KWayFm {
   void run_pass() {
     queues_.clear();
     overloaded_ = chain_start_ = none;
-    for (const std::uint32_t vertex : candidates_) update_queue(vertex);
+    fill_queues([](std::uint32_t) { return true; });
     moves_.clear();
     double best_cost = cost_;
     std::uint64_t best_overload = overload_;
@@ -311,7 +317,7 @@ class KWayFm {
     while (moves_.size() - best_length < patience && !(may_stop_early && stopping_rule.should_stop())) {
       const std::uint32_t vertex = next_vertex();
       if (vertex == none) break;
-      const Move best = best_move(vertex, overloaded_ == none ? graph_.max_vertex_weight() : 0);
+      const Move best = best_move(vertex, overloaded_ == none ? graph_.max_vertex_weight() : 0, evaluation_);
       queues_.remove(vertex, block_of_[vertex]);
       if (best.to == none) continue;
       locked_[vertex] = 1;
@@ -385,8 +391,27 @@ class KWayFm {
     return true;
   }
 
+  /// Evaluates the candidates for the empty queues: in tight partitions, in parallel. The others make gain table rows.
+  template <class Filter>
+  void fill_queues(const Filter& filter) {
+    const std::size_t chunk = std::max<std::size_t>(256, max_block_weight_.size());  // an evaluation has a table of all blocks
+    if (!is_tight_ || candidates_.size() <= chunk) {
+      for (const std::uint32_t vertex : candidates_)
+        if (filter(vertex)) update_queue(vertex);
+      return;
+    }
+    std::vector<Move> best(candidates_.size());
+    parallel_chunks(candidates_.size(), chunk, [&](std::size_t begin, std::size_t end) {
+      Evaluation evaluation(max_block_weight_.size());
+      for (std::size_t at = begin; at < end; ++at)
+        if (filter(candidates_[at])) best[at] = best_move(candidates_[at], graph_.max_vertex_weight(), evaluation);
+    });
+    for (std::size_t at = 0; at < best.size(); ++at)
+      if (best[at].to != none) queues_.set(candidates_[at], block_of_[candidates_[at]], best[at].gain);
+  }
+
   void update_queue(std::uint32_t vertex) {
-    if (const Move best = best_move(vertex, graph_.max_vertex_weight()); best.to != none) {
+    if (const Move best = best_move(vertex, graph_.max_vertex_weight(), evaluation_); best.to != none) {
       queues_.set(vertex, block_of_[vertex], best.gain);
     } else if (queues_.contains(vertex)) {
       queues_.remove(vertex, block_of_[vertex]);
@@ -398,11 +423,9 @@ class KWayFm {
   std::span<const std::uint64_t> max_block_weight_;
   std::span<std::uint32_t> block_of_;
   std::vector<std::uint64_t> block_weight_;
-  std::vector<std::uint32_t> position_of_block_;  // in adjacent_
-  std::vector<AdjacentBlock> adjacent_;           // of the vertex that was evaluated last
+  Evaluation evaluation_;
   GainTable gain_table_;
-  bool is_tight_ = false;    // so little capacity is free that hardly any vertex can move unless another one is ejected
-  double current_cost_ = 0;  // of that vertex in its block
+  bool is_tight_ = false;  // so little capacity is free that hardly any vertex can move unless another one is ejected
   BlockQueues queues_;
   Array<std::uint8_t> locked_;
   std::unordered_map<std::uint32_t, std::uint32_t> moved_neighbours_;  // of hubs, since the last update of their gain
