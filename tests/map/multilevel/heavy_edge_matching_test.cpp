@@ -68,7 +68,7 @@ TEST(HeavyEdgeMatching, LeavesIsolatedAndHeavyVerticesUnmatched) {
 
 TEST(HeavyEdgeMatching, IsTheSameForAnyNumberOfThreads) {
   const auto graph = testing::square(150);  // several chunks; all weights are equal
-  std::vector<std::vector<std::uint32_t>> results;
+  std::vector<Array<std::uint32_t>> results;
   for (const std::size_t threads : {1, 2}) {
     const ThreadLimit limit(threads);
     results.push_back(heavy_edge_matching(graph, 2, 7).coarse_of);
