@@ -26,7 +26,7 @@ class UninitialisedAllocator : public std::allocator<T> {
   struct rebind {
     using other = UninitialisedAllocator<U>;
   };
-  /// Allocations of 256 KiB and more are pages of their own.
+  /// Allocations of 1 MiB and more are pages of their own.
   T* allocate(std::size_t count) {
     if (count < large / sizeof(T)) return std::allocator<T>::allocate(count);
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
@@ -49,7 +49,7 @@ class UninitialisedAllocator : public std::allocator<T> {
   }
 
  private:
-  static constexpr std::size_t large = std::size_t{256} << 10;
+  static constexpr std::size_t large = std::size_t{1} << 20;
 };
 
 template <class T>

@@ -54,7 +54,8 @@ class BandMinCut {
   explicit BandMinCut(std::uint32_t vertices) : position_(vertices, outside) {}
 
   struct Result {
-    double gain = 0;                              ///< The reduction of the cut; 0: no better cut was found.
+    double gain = 0;  ///< The reduction of the cut; 0: no better cut was found.
+    bool is_minimum = false;  ///< There is no better cut in the band, whatever the balance.
     std::vector<std::uint32_t> moves_to_side[2];  ///< Vertices that change to this side.
   };
 
@@ -80,8 +81,8 @@ class BandMinCut {
       }
       const double current_cut = build_network(graph, side);
       const double min_cut = network_.run();
-      if (min_cut < current_cut * (1 - 1e-7))
-        take_feasible(graph, side, current_cut - min_cut, max_growth, max_loss, result);
+      result.is_minimum = min_cut >= current_cut * (1 - 1e-7);
+      if (!result.is_minimum) take_feasible(graph, side, current_cut - min_cut, max_growth, max_loss, result);
     }
     for (const std::uint32_t vertex : band_) position_[vertex] = outside;
     return result;

@@ -162,6 +162,7 @@ class FlowRefinement {
       }
       const auto result = min_cut.search(graph_, side, boundary, band, static_cast<std::int64_t>(free_weight[0]),
                                          static_cast<std::int64_t>(free_weight[1]));
+      if (result.is_minimum) break;  // nor in a narrower band
       if (result.gain == 0) {
         band_per_free_weight /= 4;
         without_gain = band;
