@@ -83,7 +83,8 @@ KWayPartition best_initial_partition(const WeightedGraph& graph, const Partition
   const TimedSection timing("initial partition");
   std::vector<KWayPartition> candidates(options.deadline.passed() ? 1 : options.repetitions);
   parallel_chunks(candidates.size(), 1, [&](std::size_t at, std::size_t) {
-    candidates[at].block_of = steps.initial(graph, mix(seed) + at);
+    const auto block_of = steps.initial(graph, mix(seed) + at);
+    candidates[at].block_of.assign(block_of.begin(), block_of.end());
     candidates[at].cut = refined_cost(graph, candidates[at].block_of, options, steps);
   });
   return std::move(*std::min_element(candidates.begin(), candidates.end(), has_lower_cut));
@@ -178,7 +179,7 @@ class MultilevelRuns {
   /// refinement of the better one can exchange what distinguishes them as a whole.
   KWayPartition recombined(const KWayPartition& better, const KWayPartition& other, std::uint64_t seed) const {
     const TimedSection timing("recombination");
-    std::vector<std::uint32_t> common(better.block_of.size());
+    Array<std::uint32_t> common(better.block_of.size());
     for (std::size_t vertex = 0; vertex < common.size(); ++vertex)
       common[vertex] = better.block_of[vertex] * block_count_ + other.block_of[vertex];
     GraphHierarchy coarsened = hierarchy();

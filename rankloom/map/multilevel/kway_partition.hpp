@@ -28,7 +28,7 @@ struct PartitionOptions {
 };
 
 struct KWayPartition {
-  std::vector<std::uint32_t> block_of;
+  Array<std::uint32_t> block_of;
   double cut =
       0;  ///< The edge cut, or the cost that was minimised; infinite if the deadline passed before it was computed.
 };
@@ -40,7 +40,7 @@ struct PartitionSteps {
   /// Refines a partition of a level and returns its cost.
   std::function<double(const WeightedGraph& level, std::span<std::uint32_t> block_of)> refine;
   /// A partition of the finest graph, if it resists coarsening; empty: coarsened like every other graph.
-  std::function<std::vector<std::uint32_t>(std::uint64_t seed)> anneal = {};
+  std::function<Array<std::uint32_t>(std::uint64_t seed)> anneal = {};
 };
 
 /// Coarsening by heavy-edge matching, the best of several initial partitions, and refinement on every level; the best

@@ -132,7 +132,7 @@ class Multisection {
     // The largest steps need most memory.
     constexpr std::uint32_t large = 1U << 16;
     const bool is_largest = vertices >= large && std::size_t{4} * vertices >= graph_.vertex_count();
-    options.first_level = is_largest ? FirstLevel::recomputed : FirstLevel::stored;
+    if (is_largest) options.first_level = options_.largest_first_level;
     return options;
   }
 

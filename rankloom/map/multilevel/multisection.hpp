@@ -26,6 +26,8 @@ struct MultisectionOptions {
   /// is what a byte between two children costs more than a byte inside one child. Light steps use one repetition and no
   /// flow refinement.
   double light_step_ratio = 20;
+  /// The first coarser graph of the largest steps.
+  FirstLevel largest_first_level = FirstLevel::stored;
   /// Fill some parts of the machine completely and leave others empty; otherwise all are filled alike.
   bool pack = true;
 };

@@ -76,6 +76,7 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.multisection.partition.vertices_per_block = 100;
       preset.multisection.partition.bisection.initial_attempts = 3;
       preset.multisection.light_step_ratio = 5;
+      preset.multisection.largest_first_level = multilevel::FirstLevel::recomputed;
       break;
     case Effort::balanced:
       preset.multisection.partition.vertices_per_block = 300;
@@ -108,7 +109,7 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.multisection.partition.annealing_sweeps = top.annealing_sweeps / 4;
       if (effort == Effort::balanced) preset.multisection.partition.repetitions = 2;
       if (effort != Effort::fast) {
-        top.repetition_factor = 16 / preset.multisection.partition.repetitions;
+        top.repetition_factor = effort == Effort::best ? 4 : 2;
         top.runs = effort == Effort::best ? 8 : 3;
         top.recombinations = effort == Effort::best ? 32 : 0;
         top.v_cycles = 1;

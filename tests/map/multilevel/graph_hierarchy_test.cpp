@@ -65,9 +65,10 @@ TEST(GraphHierarchy, HasTheSameLevelsWhetherTheFirstIsStoredOrRecomputed) {
       const ThreadLimit limit(threads);
       const auto graph = testing::square(100);
       GraphHierarchy stored(graph), recomputed(graph, FirstLevel::recomputed);
-      std::vector<std::uint32_t> blocks;
+      Array<std::uint32_t> blocks;
       for (GraphHierarchy* const hierarchy : {&stored, &recomputed}) {
-        auto block_of = testing::random_partition(graph.vertex_count(), 3, 1);
+        const auto partition = testing::random_partition(graph.vertex_count(), 3, 1);
+        Array<std::uint32_t> block_of(partition.begin(), partition.end());
         if (within_blocks) {
           hierarchy->coarsen_within_blocks(500, 40, 1, block_of);
           EXPECT_TRUE(blocks.empty() || blocks == block_of);

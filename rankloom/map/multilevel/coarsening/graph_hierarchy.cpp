@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/system/memory.hpp"
 #include "rankloom/core/timing.hpp"
 #include "rankloom/map/multilevel/coarsening/contraction.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 
 using Labels = std::span<const std::uint32_t>;
 
-Labels labels_of(const std::vector<std::uint32_t>* block_of) {
+Labels labels_of(const Array<std::uint32_t>* block_of) {
   return block_of == nullptr ? Labels() : Labels(*block_of);
 }
 
@@ -22,9 +23,9 @@ bool is_worthwhile(const Matching& matching) {
   return matching.coarse_count * std::uint64_t{20} <= matching.coarse_of.size() * std::uint64_t{19};
 }
 
-void to_coarse_vertices(const Matching& matching, std::vector<std::uint32_t>* block_of) {
+void to_coarse_vertices(const Matching& matching, Array<std::uint32_t>* block_of) {
   if (block_of == nullptr) return;
-  std::vector<std::uint32_t> coarse_blocks(matching.coarse_count);
+  Array<std::uint32_t> coarse_blocks(matching.coarse_count);
   for (std::size_t vertex = 0; vertex < block_of->size(); ++vertex)
     coarse_blocks[matching.coarse_of[vertex]] = (*block_of)[vertex];
   *block_of = std::move(coarse_blocks);
@@ -58,7 +59,7 @@ void GraphHierarchy::coarsen(std::uint64_t contraction_limit, std::uint64_t max_
 }
 
 void GraphHierarchy::coarsen_within_blocks(std::uint64_t contraction_limit, std::uint64_t max_vertex_weight,
-                                           std::uint64_t seed, std::vector<std::uint32_t>& block_of) {
+                                           std::uint64_t seed, Array<std::uint32_t>& block_of) {
   coarsen(contraction_limit, max_vertex_weight, seed, &block_of, any_number);
 }
 
@@ -72,7 +73,7 @@ bool GraphHierarchy::coarsen_unless_dense(std::uint64_t contraction_limit, std::
 
 /// Returns false, without new levels, if more than max_edges would be left according to a sample.
 bool GraphHierarchy::coarsen(std::uint64_t contraction_limit, std::uint64_t max_vertex_weight, std::uint64_t seed,
-                             std::vector<std::uint32_t>* block_of, std::uint64_t max_edges) {
+                             Array<std::uint32_t>* block_of, std::uint64_t max_edges) {
   const TimedSection timing("coarsening");
   while (coarsest().vertex_count() > contraction_limit) {
     Matching matching =
@@ -88,6 +89,7 @@ bool GraphHierarchy::coarsen(std::uint64_t contraction_limit, std::uint64_t max_
     }
     WeightedGraph graph = contract(coarsest(), matching);
     coarser_.push_back({std::move(graph), std::move(matching.coarse_of)});
+    if (first_level_ == FirstLevel::recomputed) release_freed_memory();
   }
   return true;
 }
@@ -95,7 +97,7 @@ bool GraphHierarchy::coarsen(std::uint64_t contraction_limit, std::uint64_t max_
 /// None if the second one hardly shrinks.
 GraphHierarchy::Added GraphHierarchy::add_two_levels(std::uint64_t contraction_limit, std::uint64_t max_vertex_weight,
                                                      std::uint64_t seed, Matching& first,
-                                                     std::vector<std::uint32_t>* block_of, std::uint64_t max_edges) {
+                                                     Array<std::uint32_t>* block_of, std::uint64_t max_edges) {
   const ContractionView view(finest_, first);
   Matching second = heavy_edge_matching(view, max_vertex_weight, mix(seed + 1), labels_of(block_of));
   if (!is_worthwhile(second)) return Added::none;
@@ -103,6 +105,7 @@ GraphHierarchy::Added GraphHierarchy::add_two_levels(std::uint64_t contraction_l
       estimated_edges(view, second, finest_.edge_count()) > max_edges)
     return Added::too_dense;
   to_coarse_vertices(second, block_of);
+  release_freed_memory();
   WeightedGraph graph = contract(view, second);
   coarser_.push_back({std::nullopt, std::move(first.coarse_of)});
   coarser_.push_back({std::move(graph), std::move(second.coarse_of)});
@@ -112,6 +115,7 @@ GraphHierarchy::Added GraphHierarchy::add_two_levels(std::uint64_t contraction_l
 Array<std::uint32_t> GraphHierarchy::remove_coarsest() {
   Array<std::uint32_t> coarse_of = std::move(coarser_.back().coarse_of);
   coarser_.pop_back();
+  if (first_level_ == FirstLevel::recomputed) release_freed_memory();
   if (!is_finest() && !coarser_.back().graph) {
     Matching matching{std::move(coarser_.back().coarse_of), static_cast<std::uint32_t>(coarse_of.size())};
     coarser_.back().graph = contract(finest_, matching);

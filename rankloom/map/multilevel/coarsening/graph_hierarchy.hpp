@@ -38,14 +38,14 @@ class GraphHierarchy {
   /// The same as coarsen() for a V-cycle: only vertices of one block are contracted, so `block_of`, a partition of the finest graph,
   /// becomes the same partition of the coarsest one.
   void coarsen_within_blocks(std::uint64_t contraction_limit, std::uint64_t max_vertex_weight, std::uint64_t seed,
-                             std::vector<std::uint32_t>& block_of);
+                             Array<std::uint32_t>& block_of);
 
   /// Removes the coarsest level, and returns its partition as one of the next finer level: every vertex gets the block
   /// of its coarse vertex.
-  template <class Block>
-  std::vector<Block> uncoarsen(const std::vector<Block>& block_of) {
+  template <class Blocks>
+  Blocks uncoarsen(const Blocks& block_of) {
     const Array<std::uint32_t> coarse_of = remove_coarsest();
-    std::vector<Block> finer(coarse_of.size());
+    Blocks finer(coarse_of.size());
     parallel_chunks(coarse_of.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t vertex = begin; vertex < end; ++vertex) finer[vertex] = block_of[coarse_of[vertex]];
     });
@@ -60,10 +60,10 @@ class GraphHierarchy {
   static constexpr std::uint64_t any_number = std::numeric_limits<std::uint64_t>::max();
 
   bool coarsen(std::uint64_t contraction_limit, std::uint64_t max_vertex_weight, std::uint64_t seed,
-               std::vector<std::uint32_t>* block_of, std::uint64_t max_edges);
+               Array<std::uint32_t>* block_of, std::uint64_t max_edges);
   enum class Added : std::uint8_t { both, none, too_dense };
   Added add_two_levels(std::uint64_t contraction_limit, std::uint64_t max_vertex_weight, std::uint64_t seed,
-                       Matching& first, std::vector<std::uint32_t>* block_of, std::uint64_t max_edges);
+                       Matching& first, Array<std::uint32_t>* block_of, std::uint64_t max_edges);
   Array<std::uint32_t> remove_coarsest();
 
   const WeightedGraph& finest_;

@@ -66,7 +66,7 @@ class Annealing {
     for (std::uint32_t at = 0; at < sweeps_at_zero; ++at) sweep(sweeps + at, 0);
   }
 
-  std::vector<std::uint32_t> partition() const { return {block_of_.begin(), block_of_.end()}; }
+  Array<std::uint32_t> partition() const { return {block_of_.begin(), block_of_.end()}; }
 
  private:
   struct Move {
@@ -199,9 +199,8 @@ class Annealing {
 
 }  // namespace
 
-std::vector<std::uint32_t> annealed_partition(const WeightedGraph& graph,
-                                              std::span<const std::uint64_t> max_block_weight,
-                                              const AnnealingOptions& options, std::uint64_t seed) {
+Array<std::uint32_t> annealed_partition(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
+                                        const AnnealingOptions& options, std::uint64_t seed) {
   const TimedSection timing("annealing");
   Annealing annealing(graph, max_block_weight, seed);
   annealing.run(options);

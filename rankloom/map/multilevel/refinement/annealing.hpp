@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "rankloom/core/array.hpp"
 #include "rankloom/core/progress.hpp"
 #include "rankloom/map/multilevel/weighted_graph.hpp"
 
@@ -23,8 +23,7 @@ struct AnnealingOptions {
 /// McGeoch, Schevon 1989) from an arbitrary balanced partition: for graphs that have no structure which coarser graphs
 /// would show. Blocks are filled up to their maximum weight, so there has to be some slack. Parallel; the result is the
 /// same for any number of threads.
-std::vector<std::uint32_t> annealed_partition(const WeightedGraph& graph,
-                                              std::span<const std::uint64_t> max_block_weight,
-                                              const AnnealingOptions& options, std::uint64_t seed);
+Array<std::uint32_t> annealed_partition(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
+                                        const AnnealingOptions& options, std::uint64_t seed);
 
 }  // namespace rankloom::multilevel
