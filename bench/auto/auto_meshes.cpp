@@ -157,7 +157,8 @@ void compare_specs(const Arguments& arguments, std::uint64_t graph_seed) {
       const auto measured = measure(spec, problem, runs);
       print_row(problem.name, spec, measured, row != nullptr ? std::optional(row->best) : std::nullopt);
       if (measured && measured->peak_bytes)
-        fmt::print("{:>52} times the memory of the graph\n", cell(*measured->peak_bytes / graph_bytes(problem.graph), 2));
+        fmt::print("{:>52} times the memory of the graph\n",
+                   cell(*measured->peak_bytes / graph_bytes(problem.graph), 2));
     }
   }
 }

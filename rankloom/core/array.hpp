@@ -13,8 +13,8 @@
 namespace rankloom {
 
 namespace detail {
-/// Pages of the system, so that freeing them gives them back. Many of them are huge pages where the system has these: the
-/// page faults of 4 KiB pages cost more than filling the memory.
+/// Pages of the system, so that freeing them gives them back. Many of them are huge pages where the system has these:
+/// the page faults of 4 KiB pages cost more than filling the memory.
 void* allocate_pages(std::size_t size);
 void free_pages(void* memory, std::size_t size);
 }  // namespace detail

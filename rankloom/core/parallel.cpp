@@ -77,11 +77,10 @@ void detail::parallel_ordered(std::size_t count, const OrderedStages& stages, co
         if (next == count) control.stop();
         return next == count ? count : next++;
       });
-  const auto make =
-      oneapi::tbb::make_filter<std::size_t, void*>(filter_mode::parallel, [&](std::size_t i) -> void* {
-        const TimedSection continued(section);
-        return stages.make(context, i);
-      });
+  const auto make = oneapi::tbb::make_filter<std::size_t, void*>(filter_mode::parallel, [&](std::size_t i) -> void* {
+    const TimedSection continued(section);
+    return stages.make(context, i);
+  });
   const auto order = oneapi::tbb::make_filter<void*, void*>(filter_mode::serial_in_order, [&](void* item) -> void* {
     stages.order(context, item);
     return item;

@@ -95,19 +95,19 @@ void parallel_ordered(std::size_t count, std::size_t chunk, const Make& make, co
   static constexpr auto context_of = [](const void* pointer) -> const Context& {
     return *static_cast<const Context*>(pointer);
   };
-  detail::parallel_ordered(chunks,
-                           {.make = [](const void* pointer, std::size_t i) -> void* {
-                              const Context& c = context_of(pointer);
-                              return new Item(c.make(i * c.chunk, std::min(c.count, (i + 1) * c.chunk)));
-                            },
-                            .order = [](const void* pointer,
-                                        void* item) { context_of(pointer).order(*static_cast<Item*>(item)); },
-                            .take =
-                                [](const void* pointer, void* item) {
-                                  const std::unique_ptr<Item> owned(static_cast<Item*>(item));
-                                  context_of(pointer).take(*owned);
-                                }},
-                           &context);
+  detail::parallel_ordered(
+      chunks,
+      {.make = [](const void* pointer, std::size_t i) -> void* {
+         const Context& c = context_of(pointer);
+         return new Item(c.make(i * c.chunk, std::min(c.count, (i + 1) * c.chunk)));
+       },
+       .order = [](const void* pointer, void* item) { context_of(pointer).order(*static_cast<Item*>(item)); },
+       .take =
+           [](const void* pointer, void* item) {
+             const std::unique_ptr<Item> owned(static_cast<Item*>(item));
+             context_of(pointer).take(*owned);
+           }},
+      &context);
 }
 
 /// Calls body(i) once for each task i, in parallel, after it has returned for all tasks that have i as a successor.

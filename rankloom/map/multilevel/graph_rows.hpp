@@ -123,8 +123,8 @@ struct GraphRows {
   Array<Entry> entries;
 };
 
-/// append(begin, end, entries, set_degree) appends the entries of these rows and calls set_degree(row, degree) for each of
-/// them. Parallel; in addition to the result, only a few chunks exist at the same time.
+/// append(begin, end, entries, set_degree) appends the entries of these rows and calls set_degree(row, degree) for each
+/// of them. Parallel; in addition to the result, only a few chunks exist at the same time.
 template <class Entry, class Append>
 GraphRows<Entry> rows_by_chunks(std::size_t count, std::uint64_t max_edges, const Append& append) {
   GraphRows<Entry> result{RowOffsets(count, max_edges), {}};

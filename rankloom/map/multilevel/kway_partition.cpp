@@ -123,18 +123,26 @@ class MultilevelRuns {
   }
 
  private:
-  /// The partitions of all runs, the best first. All presets with several runs need the second one. The first run
+  /// The partitions of all runs, the best first. All presets with several runs need the second one; the third one also
+  /// runs at once where there are threads for it, and is ignored if it turns out not to be needed. The first run
   /// continues a hierarchy.
   std::vector<KWayPartition> runs(std::uint64_t seed, const Deadline& end, GraphHierarchy begun) const {
     constexpr double alike = 0.005;  // the seed makes hardly any difference
-    std::vector<KWayPartition> found(std::min(options_.runs, 2U));
+    std::vector<KWayPartition> found(std::min(options_.runs, thread_count() > 2 ? 3U : 2U));
     parallel_chunks(found.size(), 1, [&](std::size_t at, std::size_t) {
       found[at] = at == 0 ? run(seed, std::move(begun)) : run(mix(seed + at), hierarchy());
     });
-    while (found.size() < options_.runs && !end.passed()) {
-      const auto [least, most] = std::minmax_element(found.begin(), found.end(), has_lower_cut);
-      if (options_.recombinations == 0 && most->cut - least->cut <= alike * least->cut) break;
-      found.push_back(run(mix(seed + found.size()), hierarchy()));
+    const auto are_alike = [](std::span<const KWayPartition> partitions) {
+      const auto [least, most] = std::minmax_element(partitions.begin(), partitions.end(), has_lower_cut);
+      return most->cut - least->cut <= alike * least->cut;
+    };
+    for (std::size_t count = 2; count < options_.runs; ++count) {
+      const bool is_enough = options_.recombinations == 0 && are_alike(std::span(found).first(count));
+      if (is_enough || (count == found.size() && end.passed())) {
+        found.resize(count);
+        break;
+      }
+      if (count == found.size()) found.push_back(run(mix(seed + count), hierarchy()));
     }
     std::stable_sort(found.begin(), found.end(), has_lower_cut);
     return found;
@@ -202,8 +210,8 @@ class MultilevelRuns {
     // Heavy vertices or hubs can end the coarsening before.
     return !(is_small ? other : hierarchy)
                 .coarsen_unless_dense(
-                    some, is_small ? 6 * graph_.total_vertex_weight() / graph_.vertex_count() : max_vertex_weight_, seed,
-                    2 * graph_.edge_count() / 3);
+                    some, is_small ? 6 * graph_.total_vertex_weight() / graph_.vertex_count() : max_vertex_weight_,
+                    seed, 2 * graph_.edge_count() / 3);
   }
 
   /// Projects a partition of the coarsest graph, and refines it on every level.

@@ -47,9 +47,7 @@ class Multisection {
     }
   }
 
-  void run(std::uint64_t seed) const {
-    run(tree_.root(), graph_, Vertices(graph_.vertex_count()), seed);
-  }
+  void run(std::uint64_t seed) const { run(tree_.root(), graph_, Vertices(graph_.vertex_count()), seed); }
 
  private:
   /// The numbers of the vertices of a part in the whole graph.
@@ -124,8 +122,8 @@ class Multisection {
     } else {
       // With many blocks, the coarsest graph is not much smaller than the finest one.
       constexpr std::uint32_t small = 1U << 16;
-      const auto affordable = static_cast<std::uint32_t>((std::size_t{vertices} + small) /
-                                                         (2 * blocks * options.vertices_per_block));
+      const auto affordable =
+          static_cast<std::uint32_t>((std::size_t{vertices} + small) / (2 * blocks * options.vertices_per_block));
       const std::uint32_t usual = options.repetitions;
       options.repetitions = std::clamp(affordable, usual, usual * options_.top.repetition_factor);
     }
@@ -181,7 +179,7 @@ class Multisection {
 }  // namespace
 
 Array<Core> multisection(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
-                               const MultisectionOptions& options, std::uint64_t seed) {
+                         const MultisectionOptions& options, std::uint64_t seed) {
   const TimedSection timing("multisection");
   Array<Core> core_of(graph.vertex_count());  // without memory during the first step, which needs most
   Multisection(graph, tree, distance, options, core_of).run(seed);

@@ -37,6 +37,6 @@ struct MultisectionOptions {
 /// core exceeds its capacity if vertices have weight 1. Runs in parallel; the result does not depend on the number of
 /// threads.
 Array<Core> multisection(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
-                               const MultisectionOptions& options, std::uint64_t seed);
+                         const MultisectionOptions& options, std::uint64_t seed);
 
 }  // namespace rankloom::multilevel

@@ -184,8 +184,7 @@ WeightedGraph merged_graph(const CommGraph& traffic, std::span<const std::uint32
   for (std::uint32_t rank = 0; rank < affinity.size(); ++rank)
     offsets.set_degree(rank, affinity.offsets()[rank + std::size_t{1}] - affinity.offsets()[rank]);
   offsets.add_up();
-  return {std::move(offsets), std::move(edges),
-          vertex_weights_of(rank_weights, {})};
+  return {std::move(offsets), std::move(edges), vertex_weights_of(rank_weights, {})};
 }
 
 /// Smaller graphs fit into the caches in any order.

@@ -74,19 +74,19 @@ GraphRows<Entry> BlockMembers::rows_inside(const WeightedGraph& graph, std::size
     for (std::size_t at = begin; at < end; ++at) edges += graph.edges(members[at]).size();
     return edges;
   };
-  return rows_by_chunks<Entry>(
-      members.size(), parallel_sum<std::uint64_t>(members.size(), degrees),
-      [&](std::size_t begin, std::size_t end, Array<Entry>& entries, const auto& set_degree) {
-        entries.reserve(degrees(begin, end));
-        for (std::size_t at = begin; at < end; ++at) {
-          const std::size_t row = entries.size();
-          for (const Edge edge : graph.edges(members[at])) {
-            const std::uint32_t number = position_[edge.to] - first;  // in another block: too large
-            if (number < members.size()) entries.push_back(entry_of({number, edge.weight}));
-          }
-          set_degree(at, entries.size() - row);
-        }
-      });
+  return rows_by_chunks<Entry>(members.size(), parallel_sum<std::uint64_t>(members.size(), degrees),
+                               [&](std::size_t begin, std::size_t end, Array<Entry>& entries, const auto& set_degree) {
+                                 entries.reserve(degrees(begin, end));
+                                 for (std::size_t at = begin; at < end; ++at) {
+                                   const std::size_t row = entries.size();
+                                   for (const Edge edge : graph.edges(members[at])) {
+                                     const std::uint32_t number =
+                                         position_[edge.to] - first;  // in another block: too large
+                                     if (number < members.size()) entries.push_back(entry_of({number, edge.weight}));
+                                   }
+                                   set_degree(at, entries.size() - row);
+                                 }
+                               });
 }
 
 WeightedGraph BlockMembers::subgraph(const WeightedGraph& graph, std::size_t block) const {

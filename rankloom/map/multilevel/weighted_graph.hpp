@@ -82,7 +82,7 @@ class BlockMembers {
   template <class Entry, class EntryOf>
   GraphRows<Entry> rows_inside(const WeightedGraph& graph, std::size_t block, const EntryOf& entry_of) const;
 
-  std::vector<std::uint32_t> begins_;  // of each block in members_; at the end, the number of vertices
+  std::vector<std::uint32_t> begins_;        // of each block in members_; at the end, the number of vertices
   Array<std::uint32_t> members_, position_;  // position_: of each vertex in members_
 };
 

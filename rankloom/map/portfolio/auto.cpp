@@ -380,9 +380,7 @@ class Auto final : public Mapper {
       if (is_large()) add_block();
     }
 
-    void add_block() {
-      add(block_placement(problem_.graph.rank_count(), problem_.topology, problem_.capacities));
-    }
+    void add_block() { add(block_placement(problem_.graph.rank_count(), problem_.topology, problem_.capacities)); }
 
     void construct_others() {
       const std::uint32_t ranks = problem_.graph.rank_count();
@@ -390,8 +388,7 @@ class Auto final : public Mapper {
       all_cost_the_same_ = fills_machine && is_uniform_all_to_all(problem_.graph);
       finished_ = all_cost_the_same_;
       if (finished_) return;
-      if (!is_large())
-        add(round_robin_placement(ranks, problem_.topology, problem_.capacities));
+      if (!is_large()) add(round_robin_placement(ranks, problem_.topology, problem_.capacities));
       if (stop_condition_.should_stop_now()) return;
       const auto grid = recognise_grid(problem_.graph);
       if (grid) {

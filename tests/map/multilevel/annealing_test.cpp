@@ -14,7 +14,7 @@ namespace rankloom::multilevel {
 namespace {
 
 using BlockWeights = std::vector<std::uint64_t>;
-using Blocks = std::vector<std::uint32_t>;
+using Blocks = Array<std::uint32_t>;
 
 /// Every vertex in its own block: all edges are cut.
 Blocks consecutive_numbers(std::uint32_t count) {

@@ -126,16 +126,28 @@ TEST(PartitionKway, AnnealsGraphsThatResistCoarsening) {
 }
 
 TEST(PartitionKway, IsTheSameForAnyNumberOfThreads) {
-  const auto graph = testing::square(80);
-  std::vector<std::vector<std::uint32_t>> results;
   PartitionOptions options = with_repetitions(3);
   options.runs = 3;
-  options.recombinations = 2;
-  for (const std::size_t threads : {1, 2}) {
-    const ThreadLimit limit(threads);
-    results.push_back(partition_and_check(graph, BlockWeights(6, 1100), 3, options).block_of);
+  // The first two runs of the cliques are alike, so that the third one is ignored.
+  std::vector<testing::UndirectedEdge> edge_list;
+  for (std::uint32_t clique = 0; clique < 60; ++clique) {
+    testing::add_clique(edge_list, 20 * clique, 20);
+    edge_list.push_back({20 * clique, (20 * clique + 20) % 1200});
   }
-  EXPECT_EQ(results[0], results[1]);
+  const auto square = testing::square(80), cliques = testing::graph_of(1200, edge_list);
+  for (const auto* const graph : {&square, &cliques}) {
+    const BlockWeights max_block_weight(6, graph->vertex_count() / 6 + 35);
+    for (const std::uint32_t recombinations : {0U, 2U}) {
+      options.recombinations = recombinations;
+      std::vector<Array<std::uint32_t>> results;
+      for (const std::size_t threads : {1, 2, 4}) {
+        const ThreadLimit limit(threads);
+        results.push_back(partition_and_check(*graph, max_block_weight, 3, options).block_of);
+      }
+      EXPECT_EQ(results[0], results[1]);
+      EXPECT_EQ(results[0], results[2]);
+    }
+  }
 }
 
 }  // namespace

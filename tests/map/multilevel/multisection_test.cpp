@@ -22,8 +22,8 @@ std::vector<Core> partition(const OwnedProblem& problem, bool pack = true, std::
   const MachineTree tree(problem.topology, problem.capacities);
   MultisectionOptions options;
   options.pack = pack;
-  const auto core_of = multisection(weighted_graph(problem.view()), tree,
-                                    make_distance(problem.topology, problem.model), options, seed);
+  const auto core_of =
+      multisection(weighted_graph(problem.view()), tree, make_distance(problem.topology, problem.model), options, seed);
   return {core_of.begin(), core_of.end()};
 }
 

@@ -58,8 +58,7 @@ TEST(ExperimentTables, MarkABetterCostThanTheBestKnown) {
 }
 
 TEST(ExperimentTables, EscapeLatexAndQuoteCsv) {
-  EXPECT_THAT(experiment_latex(Experiment::of(two_runs()), 0),
-              HasSubstr("base\\_1 & 200 & 1.000 & 0.25 & 1.000"));
+  EXPECT_THAT(experiment_latex(Experiment::of(two_runs()), 0), HasSubstr("base\\_1 & 200 & 1.000 & 0.25 & 1.000"));
   auto runs = two_runs();
   runs[1].error = "status 3: \"x\"";
   const std::string csv = experiment_csv(runs);

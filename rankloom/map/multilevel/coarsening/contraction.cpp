@@ -63,27 +63,27 @@ WeightedGraph contract_groups(const Graph& graph, std::span<const std::uint32_t>
     return edges;
   });
   oneapi::tbb::enumerable_thread_specific<CoarseRow> coarse_rows([&] { return CoarseRow(coarse_count); });
-  auto rows = rows_by_chunks<Edge>(
-      coarse_count, max_edges,
-      [&](std::size_t begin, std::size_t end, Array<Edge>& coarse_edges, const auto& set_degree) {
-        CoarseRow& row = coarse_rows.local();
-        for (auto coarse = static_cast<std::uint32_t>(begin); coarse < end; ++coarse) {
-          std::size_t max_row_edges = 0;
-          std::uint32_t vertex_weight = 0;
-          for (const std::uint32_t vertex : members[coarse]) {
-            max_row_edges += max_degree(graph, vertex);
-            vertex_weight += graph.vertex_weight(vertex);
-          }
-          row.begin(coarse, max_row_edges);
-          for (const std::uint32_t vertex : members[coarse]) {
-            for (const Edge edge : graph.edges(vertex)) row.add(coarse_of[edge.to], edge.weight);
-          }
-          const auto edges = row.finish();
-          coarse_edges.insert(coarse_edges.end(), edges.begin(), edges.end());
-          vertex_weights[coarse] = vertex_weight;
-          set_degree(coarse, edges.size());
-        }
-      });
+  auto rows =
+      rows_by_chunks<Edge>(coarse_count, max_edges,
+                           [&](std::size_t begin, std::size_t end, Array<Edge>& coarse_edges, const auto& set_degree) {
+                             CoarseRow& row = coarse_rows.local();
+                             for (auto coarse = static_cast<std::uint32_t>(begin); coarse < end; ++coarse) {
+                               std::size_t max_row_edges = 0;
+                               std::uint32_t vertex_weight = 0;
+                               for (const std::uint32_t vertex : members[coarse]) {
+                                 max_row_edges += max_degree(graph, vertex);
+                                 vertex_weight += graph.vertex_weight(vertex);
+                               }
+                               row.begin(coarse, max_row_edges);
+                               for (const std::uint32_t vertex : members[coarse]) {
+                                 for (const Edge edge : graph.edges(vertex)) row.add(coarse_of[edge.to], edge.weight);
+                               }
+                               const auto edges = row.finish();
+                               coarse_edges.insert(coarse_edges.end(), edges.begin(), edges.end());
+                               vertex_weights[coarse] = vertex_weight;
+                               set_degree(coarse, edges.size());
+                             }
+                           });
   return {std::move(rows.offsets), std::move(rows.entries), std::move(vertex_weights)};
 }
 
@@ -99,8 +99,7 @@ void add_up_pulls(const WeightedGraph& graph, std::span<const std::uint32_t> coa
 
 WeightedGraph contract(const WeightedGraph& graph, std::span<const std::uint32_t> coarse_of,
                        std::uint32_t coarse_count) {
-  WeightedGraph coarse_graph =
-      contract_groups(graph, coarse_of, coarse_count, CoarseMembers(coarse_of, coarse_count));
+  WeightedGraph coarse_graph = contract_groups(graph, coarse_of, coarse_count, CoarseMembers(coarse_of, coarse_count));
   add_up_pulls(graph, coarse_of, coarse_graph);
   return coarse_graph;
 }

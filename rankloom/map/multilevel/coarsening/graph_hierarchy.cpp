@@ -82,8 +82,7 @@ bool GraphHierarchy::coarsen(std::uint64_t contraction_limit, std::uint64_t max_
     to_coarse_vertices(matching, block_of);
     if (first_level_ == FirstLevel::recomputed && is_finest() && matching.coarse_count > contraction_limit &&
         !finest_.has_pulls()) {
-      const Added added =
-          add_two_levels(contraction_limit, max_vertex_weight, seed, matching, block_of, max_edges);
+      const Added added = add_two_levels(contraction_limit, max_vertex_weight, seed, matching, block_of, max_edges);
       if (added == Added::too_dense) return false;
       if (added == Added::both) continue;
     }

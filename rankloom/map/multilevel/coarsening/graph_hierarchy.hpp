@@ -31,12 +31,12 @@ class GraphHierarchy {
   /// Adds levels by heavy-edge matching until the coarsest graph has at most `contraction_limit` vertices, or a level
   /// shrinks by less than 5 %. No vertex gets heavier than `max_vertex_weight`.
   void coarsen(std::uint64_t contraction_limit, std::uint64_t max_vertex_weight, std::uint64_t seed);
-  /// The same, unless more than `max_edges` would be left, of which a sample decides first. Returns whether at most these
-  /// are left, or more vertices than the limit; otherwise, no level is added.
+  /// The same, unless more than `max_edges` would be left, of which a sample decides first. Returns whether at most
+  /// these are left, or more vertices than the limit; otherwise, no level is added.
   bool coarsen_unless_dense(std::uint64_t contraction_limit, std::uint64_t max_vertex_weight, std::uint64_t seed,
                             std::uint64_t max_edges);
-  /// The same as coarsen() for a V-cycle: only vertices of one block are contracted, so `block_of`, a partition of the finest graph,
-  /// becomes the same partition of the coarsest one.
+  /// The same as coarsen() for a V-cycle: only vertices of one block are contracted, so `block_of`, a partition of the
+  /// finest graph, becomes the same partition of the coarsest one.
   void coarsen_within_blocks(std::uint64_t contraction_limit, std::uint64_t max_vertex_weight, std::uint64_t seed,
                              Array<std::uint32_t>& block_of);
 
@@ -54,8 +54,8 @@ class GraphHierarchy {
 
  private:
   struct Level {
-    std::optional<WeightedGraph> graph;    // none: recomputed when the coarser levels have been removed
-    Array<std::uint32_t> coarse_of;  // of each vertex of the next finer level
+    std::optional<WeightedGraph> graph;  // none: recomputed when the coarser levels have been removed
+    Array<std::uint32_t> coarse_of;      // of each vertex of the next finer level
   };
   static constexpr std::uint64_t any_number = std::numeric_limits<std::uint64_t>::max();
 

@@ -54,8 +54,8 @@ class BandMinCut {
   explicit BandMinCut(std::uint32_t vertices) : position_(vertices, outside) {}
 
   struct Result {
-    double gain = 0;  ///< The reduction of the cut; 0: no better cut was found.
-    bool is_minimum = false;  ///< There is no better cut in the band, whatever the balance.
+    double gain = 0;                              ///< The reduction of the cut; 0: no better cut was found.
+    bool is_minimum = false;                      ///< There is no better cut in the band, whatever the balance.
     std::vector<std::uint32_t> moves_to_side[2];  ///< Vertices that change to this side.
   };
 

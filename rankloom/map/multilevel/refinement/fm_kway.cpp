@@ -394,7 +394,8 @@ class KWayFm {
   /// Evaluates the candidates for the empty queues: in tight partitions, in parallel. The others make gain table rows.
   template <class Filter>
   void fill_queues(const Filter& filter) {
-    const std::size_t chunk = std::max<std::size_t>(256, max_block_weight_.size());  // an evaluation has a table of all blocks
+    const std::size_t chunk =
+        std::max<std::size_t>(256, max_block_weight_.size());  // an evaluation has a table of all blocks
     if (!is_tight_ || candidates_.size() <= chunk) {
       for (const std::uint32_t vertex : candidates_)
         if (filter(vertex)) update_queue(vertex);

@@ -13,10 +13,10 @@
 
 namespace rankloom::multilevel {
 
-/// A compact gain table, as in KaMinPar and Mt-KaHyPar, in floats like the edge weights: a move updates one entry per neighbour and block, so that the
-/// gain of a neighbour is found without visiting its edges. Only vertices with at least as many edges as there are
-/// blocks have a row, and only after they were evaluated, so the table is never larger than the graph. Rows of other
-/// vertices would be longer than their edges.
+/// A compact gain table, as in KaMinPar and Mt-KaHyPar, in floats like the edge weights: a move updates one entry per
+/// neighbour and block, so that the gain of a neighbour is found without visiting its edges. Only vertices with at
+/// least as many edges as there are blocks have a row, and only after they were evaluated, so the table is never larger
+/// than the graph. Rows of other vertices would be longer than their edges.
 class GainTable {
  public:
   /// The graph and the partition must outlive the object.
@@ -69,7 +69,7 @@ class GainTable {
   std::size_t block_count_;
   std::uint32_t chunk_bits_;  // a chunk has 2^chunk_bits_ rows
   std::uint32_t row_count_ = 0;
-  Array<std::uint32_t> row_of_;        // of each vertex; empty until the first row
+  Array<std::uint32_t> row_of_;       // of each vertex; empty until the first row
   std::vector<Array<float>> chunks_;  // block_count_ weights per row
 };
 
