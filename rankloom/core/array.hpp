@@ -10,14 +10,9 @@
 #include <type_traits>
 #include <vector>
 
-namespace rankloom {
+#include "rankloom/core/system/pages.hpp"
 
-namespace detail {
-/// Pages of the system, so that freeing them gives them back. Many of them are huge pages where the system has these:
-/// the page faults of 4 KiB pages cost more than filling the memory.
-void* allocate_pages(std::size_t size);
-void free_pages(void* memory, std::size_t size);
-}  // namespace detail
+namespace rankloom {
 
 template <class T>
 class UninitialisedAllocator : public std::allocator<T> {
@@ -30,13 +25,13 @@ class UninitialisedAllocator : public std::allocator<T> {
   T* allocate(std::size_t count) {
     if (count < large / sizeof(T)) return std::allocator<T>::allocate(count);
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
-    return static_cast<T*>(detail::allocate_pages(count * sizeof(T)));
+    return static_cast<T*>(allocate_pages(count * sizeof(T)));
   }
   void deallocate(T* memory, std::size_t count) {
     if (count < large / sizeof(T)) {
       std::allocator<T>::deallocate(memory, count);
     } else {
-      detail::free_pages(memory, count * sizeof(T));
+      free_pages(memory, count * sizeof(T));
     }
   }
   template <class U>

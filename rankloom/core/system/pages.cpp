@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: pages of memory for large arrays.
-#include "rankloom/core/array.hpp"
+// core/system: pages of memory for large arrays.
+#include "rankloom/core/system/pages.hpp"
+
+#include <limits>
+#include <memory>
+#include <new>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,7 +20,7 @@ std::size_t page_size() {
 
 }  // namespace
 
-void* detail::allocate_pages(std::size_t size) {
+void* allocate_pages(std::size_t size) {
   // Huge pages begin at multiples of their size. What is mapped before the first one and after the array is unmapped
   // again.
   constexpr std::size_t huge_page = std::size_t{2} << 20;
@@ -35,7 +39,7 @@ void* detail::allocate_pages(std::size_t size) {
   return aligned;
 }
 
-void detail::free_pages(void* memory, std::size_t size) {
+void free_pages(void* memory, std::size_t size) {
   ::munmap(memory, size);
 }
 
