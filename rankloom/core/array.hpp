@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "rankloom/core/system/pages.hpp"
+#include "rankloom/core/memory/pages.hpp"
 
 namespace rankloom {
 

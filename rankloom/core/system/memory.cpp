@@ -9,9 +9,6 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -89,12 +86,6 @@ Result<void> check_memory(Where where, std::string what, double bytes, std::stri
                            : fmt::format("{} limits this process to {}", memory.limit, format_bytes(memory.bytes));
   return fail(Code::environment, std::move(where),
               fmt::format("{} needs {} of memory, {}", what, format_bytes(bytes), available), std::move(hint));
-}
-
-void release_freed_memory() {
-#ifdef __GLIBC__
-  ::malloc_trim(0);
-#endif
 }
 
 }  // namespace rankloom

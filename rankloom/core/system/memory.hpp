@@ -24,8 +24,4 @@ std::optional<double> control_group_limit(const std::string& groups, const std::
 /// Fails if `what` needs more bytes than this process may use.
 Result<void> check_memory(Where where, std::string what, double bytes, std::string hint);
 
-/// Gives freed memory that the C library keeps for later back to the system: before a step that needs most memory, so
-/// that what other steps have freed does not add to the peak. Takes milliseconds.
-void release_freed_memory();
-
 }  // namespace rankloom

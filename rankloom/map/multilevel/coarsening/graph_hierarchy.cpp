@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "rankloom/core/memory/pages.hpp"
 #include "rankloom/core/random.hpp"
-#include "rankloom/core/system/memory.hpp"
 #include "rankloom/core/timing.hpp"
 #include "rankloom/map/multilevel/coarsening/contraction.hpp"
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/system: pages of memory for large arrays.
-#include "rankloom/core/system/pages.hpp"
+// core/memory: pages of memory for large arrays.
+#include "rankloom/core/memory/pages.hpp"
 
 #include <limits>
 #include <memory>
 #include <new>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -41,6 +44,12 @@ void* allocate_pages(std::size_t size) {
 
 void free_pages(void* memory, std::size_t size) {
   ::munmap(memory, size);
+}
+
+void release_freed_memory() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
 }
 
 }  // namespace rankloom
