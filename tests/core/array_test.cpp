@@ -32,8 +32,8 @@ TEST(Array, ReservesWithoutMoving) {
 
 TEST(Array, ThrowsIfThereIsNotSoMuchMemory) {
   Array<std::uint64_t> array;
-  EXPECT_THROW(array.reserve(std::size_t{1} << 60), std::bad_alloc);
-  EXPECT_THROW(array.reserve(array.max_size()), std::bad_alloc);
+  EXPECT_THROW(array.reserve(std::size_t{1} << 57), std::bad_alloc);
+  EXPECT_TRUE(array.empty());
 }
 
 }  // namespace

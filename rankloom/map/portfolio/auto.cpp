@@ -43,6 +43,10 @@ struct Preset : multilevel::Options {
   std::uint64_t max_rank_order_comparisons = std::numeric_limits<std::uint64_t>::max();  ///< And placements compared.
 };
 
+/// Larger programs take too long for what local search and metaheuristics gain.
+constexpr std::uint32_t max_ranks_for_local_search = 1U << 17;
+constexpr std::uint32_t max_ranks_for_metaheuristics = 1U << 15;
+
 /// More than a sixth of the slots stays free. Then it matters which: all slots of some nodes, or some slots of all.
 bool has_many_free_slots(const MapProblem& problem) {
   return problem.capacities.total() * 5 > std::uint64_t{problem.graph.rank_count()} * 6;
@@ -109,7 +113,9 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.multisection.partition.annealing_sweeps = top.annealing_sweeps / 4;
       if (effort == Effort::balanced) preset.multisection.partition.repetitions = 2;
       if (effort != Effort::fast) {
-        top.repetition_factor = effort == Effort::best ? 4 : 2;
+        // On large programs, more initial partitions hardly ever lead to a lower cost.
+        const bool many = effort == Effort::best || ranks <= max_ranks_for_metaheuristics;
+        top.repetition_factor = (many ? 16 : 4) / preset.multisection.partition.repetitions;
         top.runs = effort == Effort::best ? 8 : 3;
         top.recombinations = effort == Effort::best ? 32 : 0;
         top.v_cycles = 1;
@@ -129,9 +135,6 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
   return preset;
 }
 
-/// Larger programs take too long for what local search and metaheuristics gain.
-constexpr std::uint32_t max_ranks_for_local_search = 1U << 17;
-constexpr std::uint32_t max_ranks_for_metaheuristics = 1U << 15;
 /// Larger programs run one multilevel construction at a time, because each needs as much memory as the graph.
 constexpr std::uint32_t max_ranks_for_parallel_runs = 1U << 21;
 /// Larger grids get only placements of their structure as starts of the search for the shortest time.
